@@ -39,7 +39,7 @@ __all__ = ["__version__", *_API]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what programs call when it is first asked for."""
+    """Import a public name on first access."""
     if name in _API:
         from dptext import errors
 

@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _dump_no_core() -> None:
-    """Have a crash write no image of memory, which would hold texts and the key."""
+    """Disable core dumps, which would contain texts and the key."""
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_CORE)[1]

@@ -1,4 +1,4 @@
-"""What this installation was built with, told without loading it."""
+"""How this installation was built, found without loading it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def source() -> Source:
 
 
 def kernel_file() -> Path:
-    """Return where the library of this kernel.c lies once it was compiled."""
+    """Return the path of the compiled library of this version of kernel.c."""
     import hashlib
 
     digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
@@ -48,13 +48,13 @@ def kernel_file() -> Path:
 
 
 def kernel() -> str:
-    """Return the kernel of decoding: compiled or numpy."""
+    """Return which decoding kernel is used: compiled or numpy."""
     off = os.environ.get(VARIABLE) == "numpy" or not kernel_file().is_file()
     return "numpy" if off else "compiled"
 
 
 def description() -> str:
-    """Return the version, the kernel of decoding and the digest of the lexicon."""
+    """Return the version, the decoding kernel and the digest of the lexicon."""
     import json
 
     lexicon = json.loads(LEXICON.read_bytes())

@@ -1,4 +1,4 @@
-"""The version of the program; a leaf, so that any module may import it."""
+"""The version of the program; imports nothing, so any module may import it."""
 
 from __future__ import annotations
 

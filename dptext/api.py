@@ -59,7 +59,7 @@ Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 def load_profile(
     name: str | os.PathLike[str], overrides: Mapping[str, object] | None = None
 ) -> Profile:
-    """Read a profile by name or path; overrides are laid over its keys.
+    """Read a profile by name or path, with some of its keys overridden.
 
     Raises UsageError for an unknown name, key or value.
     """
@@ -70,7 +70,7 @@ def open_pipeline(
     profile: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Pipeline:
-    """Prepare a profile with its lexicon: the public work, done once.
+    """Prepare a profile and its lexicon, once for many texts.
 
     Raises UsageError and LexiconError.
     """
@@ -171,8 +171,8 @@ def privatize(
     - texts: one text, any iterable of texts (a column, a generator), or a table.
     - profile: a name, as `dptext list profiles` shows them, or a .yaml file;
       without one readable, or balanced with a risk or a mechanism.
-    - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
-    - risk: how often the best guess of a word may be right, "20%" or 0.2.
+    - overrides: keys that replace the profile's: {"tokens": {"number": "mask"}}.
+    - risk: how often an attacker's best guess of a word may be right, "20%" or 0.2.
     - epsilon: nats per word, instead of a risk.
     - mechanism, decode: names, as `dptext list mechanisms` and the docs have them.
     - lexicon: a name or a file of words with vectors.
@@ -189,9 +189,9 @@ def privatize(
 
     - columns: one or several that hold texts, lists of texts, or structs in which a
       dotted path leads to them.
-    - id: a column that decides the random bits of a row instead of its number.
+    - id: a column that seeds a row's random bits instead of its number.
     - missing: "pass" leaves nulls, which are an InputError otherwise.
-    - drop: columns that the result lacks.
+    - drop: columns left out of the result.
     - pseudonym: columns with values that become tokens, by the key. Equal values stay
       equal, so that frequencies and links remain, and anybody with the key can test
       guesses.
@@ -202,7 +202,8 @@ def privatize(
     """
     if not isinstance(report, bool):
         raise TypeError(
-            "report: give True or False; report.to_json() of the second result saves it"
+            "report: give True or False; the report is returned as a second result, "
+            "and report.to_json() saves it"
         )
     choices = {**named(CHOICES, options), "report": report}
     sanitizer = Sanitizer.for_one_call(profile, overrides, progress=progress, **choices)
@@ -211,7 +212,7 @@ def privatize(
         private = sanitizer.table(texts, columns, **named(OF_TABLES, options))
     elif fill(selection.Selection, options) != selection.Selection(fields=()):
         raise UsageError(
-            "id, missing, drop and pseudonym are for tables: name the columns, too"
+            "id, missing, drop and pseudonym apply to tables: also give columns="
         )
     else:
         several: Any = (texts,) if isinstance(texts, str) else texts
@@ -231,14 +232,14 @@ def sanitize_files(
     progress: bool = False,
     **options: Unpack[FileCall],
 ) -> SanitizedFiles:
-    """Make files private, as `dptext sanitize` does: the same bytes under a key.
+    """Sanitize files as `dptext sanitize` does; a key gives the same bytes.
 
     >>> result = dptext.sanitize_files(  # doctest: +SKIP
     ...     "tickets.csv", "tickets.private.csv", fields="body", drop="email"
     ... )
     >>> print(result.report)  # doctest: +SKIP
 
-    Warnings and errors are those of `dptext.Sanitizer` and its `files`.
+    Warnings and errors are the same as those of `dptext.Sanitizer` and its `files`.
 
     - paths: files to read, or folders of them.
     - output: one file for all; or out_dir: a folder.

@@ -17,22 +17,23 @@ _WAITING = 2**22
 
 
 def evaluate_each(curve: Callable[[float], float], eps: Eps) -> Floats:
-    """Return the value of a function at each epsilon, computed once for equal ones."""
+    """Return the value of a function at each epsilon; equal ones are computed once."""
     values, which = np.unique(eps, return_inverse=True)
     return np.array([curve(value) for value in values.tolist()])[which]
 
 
 def log_normalised(log_weights: Floats) -> Floats:
-    """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
+    """Normalise log weights in place so that each row's weights sum to 1: (n, V)."""
     log_weights -= log_weights.max(axis=1, keepdims=True)
     log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
     return log_weights
 
 
 def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
-    """Count the entries of a row of a table that are at most each target: (n,).
+    """Count the entries of a table row that are at most each target: (n,).
 
-    A row of table (m, k) never falls; rows (n,) one for each of the targets (n,).
+    Rows of table (m, k) are sorted in ascending order; rows (n,) selects one for each
+    of the targets (n,).
     """
     counts, width = np.zeros(len(rows), np.int64), table.shape[1]
     # Most words stay unchanged: few targets reach the first entry. For the others a
@@ -48,7 +49,7 @@ def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
 
 
 def draw_columns(weights: Floats, uniform: Floats) -> Ints:
-    """Draw a column of each row by its weight: (n, m), in place, one uniform a row."""
+    """Draw a weighted column for each row, in place: uniform (n, m), weights (n, V)."""
     # One rounding for each sum, in the order of columns.
     sums = np.cumsum(weights, axis=1, out=weights)
     # The product may be rounded up to the total, which no column exceeds.
@@ -57,10 +58,10 @@ def draw_columns(weights: Floats, uniform: Floats) -> Ints:
 
 
 class Likeliest:
-    """Collects the inputs of largest prior(x) P(y|x) for each output y."""
+    """Collects the most likely inputs for each output y, by prior(x) P(y|x)."""
 
     def __init__(self, size: int, count: int) -> None:
-        """Begin for the outputs below size, with count inputs for each."""
+        """Prepare for `size` outputs and the `count` best inputs of each."""
         self._size, self._count = size, count
         # The worth of the last of the best of each output: less cannot be among them.
         self._least = np.full(size, -np.inf)
@@ -69,7 +70,7 @@ class Likeliest:
         self._waiting = 0
 
     def add(self, rows: Ints, prior: Floats, log_probs: Floats) -> None:
-        """Add inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
+        """Add inputs with row numbers (n,), prior (n,) > 0 and log_probs (n, size)."""
         worth = log_probs + np.log(prior)[:, None]
         inputs, outputs = np.nonzero(worth > self._least)
         self.add_pairs(
@@ -79,14 +80,14 @@ class Likeliest:
     def add_pairs(
         self, outputs: Ints, rows: Ints, worth: Floats, log_probs: Floats
     ) -> None:
-        """Add pairs (m,) of output and input; worth is ln prior(x) P(y|x)."""
+        """Add (output, input) pairs (m,); worth is ln prior(x) P(y|x)."""
         self._pairs.append((outputs, rows, worth, log_probs))
         self._waiting += len(outputs)
         if self._waiting >= _WAITING:
             self._choose()
 
     def result(self) -> tuple[Ids, Floats]:
-        """Return rows (size, count) int32, the best first, and their log_probs."""
+        """Return rows (size, count) int32, best first, and their log_probs."""
         position = self._choose()
         outputs, rows, _, log_probs = self._pairs[0]
         table = np.zeros((self._size, self._count), np.int32)

@@ -1,11 +1,11 @@
-"""Keep public results that are slow to compute: in the package, then in a folder.
+"""Cache of slow public results: shipped with the package, or in a user folder.
 
 Only functions of public data (lexicon, settings) may be kept here, never of a text.
 An entry of the folder is one file: a line with the format, the key and the sha256 of
 key and content, then the content. An entry that is damaged, of another key or format,
 or could have been written by another user is silently computed anew, and a folder that
 cannot be read or written costs only time. What was not used for a month goes when
-another result is kept, and so does the oldest above half a gibibyte.
+another result is kept, as do the oldest entries above half a gibibyte.
 
 The digest finds damage, not forgery: a signing key would lie next to the entries, and a
 process of the same user can change the program as well. Even so, no guarantee depends
@@ -54,7 +54,7 @@ _UNUSED = 30  # days after which a result goes, as those of earlier versions do
 
 
 def folder() -> Path:
-    """Return the folder for public, recomputable results."""
+    """Return the cache folder for public, recomputable results."""
     home = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(home):
         return Path(home) / "dptext"
@@ -62,18 +62,18 @@ def folder() -> Path:
 
 
 def shipped_file() -> Path:
-    """Return the file of numbers that ship with the package."""
+    """Return the file of numbers shipped with the package."""
     return Path(__file__).parent / "data" / "results.json"
 
 
 def shipped(key: str) -> Numbers | None:
-    """Return the numbers of a key that ship with the package; None without any."""
+    """Return the shipped numbers for a key, or None."""
     known = shipped_entry(shipped_file(), key)
     return dict(known) if known else None
 
 
 def shipped_entry(path: Path, key: str) -> Any:
-    """Return the value of a key in a JSON file that ships; None without any.
+    """Return the value of a key in a shipped JSON file, or None.
 
     Raises LexiconError for a damaged file.
     """
@@ -84,7 +84,7 @@ def shipped_entry(path: Path, key: str) -> Any:
 
 
 def shipped_tables() -> Path:
-    """Return the folder of arrays that ship with the package, KEY.npz each."""
+    """Return the folder of shipped arrays, KEY.npz each."""
     return Path(__file__).parent / "data" / "tables"
 
 
@@ -93,18 +93,18 @@ def _read(path: Path, changed: int) -> Mapping[str, Any]:
     try:
         data = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        raise LexiconError(f"{path}: not valid JSON; make it again") from None
+        raise LexiconError(f"{path}: not valid JSON; build it again") from None
     return data if isinstance(data, dict) else {}
 
 
 def key_of(*parts: object) -> str:
-    """Return the name of a result, from everything that it depends on."""
+    """Hash everything that a result depends on into its cache key."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def digest(values: NDArray[np.generic]) -> str:
-    """Return the sha256 of the values of an array, as a part of a key."""
+    """Return the sha256 of an array's values, to be part of a key."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
@@ -114,10 +114,10 @@ def arrays(
     holds: Callable[[Arrays], bool] | None = None,
     work: str = "preparing public tables",
 ) -> Arrays:
-    """Return the arrays of a key, shipped, cached or computed now.
+    """Return the arrays of a key: shipped, cached or computed now.
 
     Cached arrays are computed again if `holds` is false for them, or fails; arrays that
-    ship are used unchecked. The text work describes it to the user.
+    ship are used unchecked. `work` describes the computation to the user.
     """
     with contextlib.suppress(OSError):
         return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
@@ -143,7 +143,7 @@ def numbers(
     holds: Callable[[Numbers], bool] | None = None,
     work: str = "measuring public distances",
 ) -> Numbers:
-    """Return the plain numbers of a key, in the same way as `arrays`."""
+    """Return the plain numbers of a key, like `arrays`."""
     return shipped(key) or _entry(
         f"{key}.numbers",
         read=lambda kept: dict(json.loads(kept)),
@@ -155,10 +155,10 @@ def numbers(
 
 
 def folder_digest(state: FolderState, compute: Callable[[], str]) -> str:
-    """Return the digest of a folder, computed again once a file of it changes.
+    """Return the digest of a folder, recomputed when one of its files changes.
 
     state: path, and name, inode, bytes and time of change (ns) of each file. Changes of
-    the last seconds may have the same time: such a folder is not kept.
+    the last seconds may share a timestamp: such a digest is not cached.
     """
     path, files = state
     newest = max((changed for *_, changed in files), default=0)
@@ -180,9 +180,9 @@ def table(
     holds: Callable[[Array], bool],
     work: str,
 ) -> Array:
-    """Return a large array of a key, mapped from its file, which processes share.
+    """Return a large array of a key, memory-mapped and shared by processes.
 
-    Only the parts that are used are read, so no digest is checked: `holds` must find
+    Only the parts that are used are read, so no digest is checked: `holds` must detect
     damage. If the array cannot be cached it stays in memory.
     """
     path = folder() / f"{key}.table"
@@ -198,7 +198,7 @@ def table(
 
 
 def _mapped(path: Path, holds: Callable[[Array], bool]) -> Array | None:
-    """Map the array of a file, None if it is invalid."""
+    """Memory-map an array file, or return None if it is invalid."""
     try:
         if _private(path.stat(), stat.S_ISREG):
             kept: Array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -211,7 +211,7 @@ def _mapped(path: Path, holds: Callable[[Array], bool]) -> Array | None:
 
 
 def _read_arrays(content: bytes) -> Arrays:
-    """Return the arrays of an .npz file without compression.
+    """Read the arrays of an uncompressed .npz file.
 
     np.load checks them again and copies them in small parts.
     """
@@ -240,7 +240,7 @@ def _entry(
     holds: Callable[[T], bool] | None,
     work: str,
 ) -> T:
-    """Return the content of an entry, KEY.SUFFIX, cached or computed now."""
+    """Return the content of a cache entry KEY.SUFFIX, computed if missing."""
     path, key = folder() / name, name.partition(".")[0]
     try:
         kept = read(_content(path, key))
@@ -258,7 +258,7 @@ def _entry(
 
 
 def _content(path: Path, key: str) -> bytes:
-    """Return the content of an entry. Raises ValueError unless it is intact."""
+    """Return the content of an entry. Raises ValueError if it is damaged."""
     # Do not wait for a pipe under its name.
     with open(
         path, "rb", opener=lambda name, mode: os.open(name, mode | os.O_NONBLOCK)
@@ -283,7 +283,7 @@ def _keep(path: Path, key: str, content: bytes) -> None:
 
 
 def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file; it appears whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
@@ -298,14 +298,14 @@ def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def mark_used(path: Path) -> None:
-    """Note that an entry, or the folder of a lexicon, was used now."""
+    """Record that an entry, or a lexicon's folder, was used now."""
     with contextlib.suppress(OSError):
         os.utime(path)
 
 
 @lru_cache(maxsize=1)
 def tidy(kept_in: Path) -> None:
-    """Delete results that are long unused, and the oldest above a limit; once.
+    """Delete results unused for long, and the oldest above a size limit; once a run.
 
     Results of earlier versions are never used again. Results used within the last day
     stay, as another run may need them.
@@ -323,7 +323,7 @@ def tidy(kept_in: Path) -> None:
 
 
 def _items(kept_in: Path) -> Iterator[tuple[float, int, Path]]:
-    """Yield the time of the last use, the size and the path of all that is kept."""
+    """Yield last use, size and path of every cached item."""
     with contextlib.suppress(OSError):
         for path in kept_in.iterdir():
             if path.suffix in _KINDS and path.is_file():
@@ -346,7 +346,7 @@ _LEXICONS = "lexicons opened from files"
 
 
 def _kept() -> Iterator[tuple[str, Path]]:
-    """Yield the kind and the path of each file that dptext has kept; no others."""
+    """Yield the kind and path of each file that dptext has cached; no others."""
     with contextlib.suppress(OSError):
         for path in sorted(folder().iterdir()):
             if path.suffix in _KINDS and path.is_file():
@@ -358,7 +358,7 @@ def _kept() -> Iterator[tuple[str, Path]]:
 
 
 def sizes() -> dict[str, tuple[int, int]]:
-    """Return the number of files that are kept, and their bytes, by kind."""
+    """Return the number and total bytes of cached files, by kind."""
     sizes_by_kind: dict[str, tuple[int, int]] = {}
     for kind, path in _kept():
         with contextlib.suppress(OSError):
@@ -368,7 +368,7 @@ def sizes() -> dict[str, tuple[int, int]]:
 
 
 def clear() -> None:
-    """Delete all that is kept. Raises OSError where it cannot be deleted."""
+    """Delete the whole cache. Raises OSError where it cannot be deleted."""
     for kind, path in _kept():
         if kind != _LEXICONS:
             path.unlink(missing_ok=True)
@@ -378,13 +378,13 @@ def clear() -> None:
 
 
 def close(path: Path) -> None:
-    """Let no other user write a folder and the files in it."""
+    """Remove other users' write permission on a folder and its files."""
     for each in (path, *path.iterdir()):
         each.chmod(each.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
 
 
 def is_private_folder(path: Path) -> bool:
-    """Return whether only this user can write to a folder and everything in it."""
+    """Return whether only this user can write to a folder and its content."""
     try:
         with os.scandir(path) as files:
             inside = [_private(file.stat(), stat.S_ISREG) for file in files]
@@ -394,7 +394,7 @@ def is_private_folder(path: Path) -> bool:
 
 
 def _private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Return whether a file is of a kind, and could be written by this user alone."""
+    """Return whether a file is of this kind and writable by this user alone."""
     if not kind(status.st_mode):
         return False
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -1,6 +1,6 @@
-"""The epsilon of a profile that names a risk: found before its pipeline is built.
+"""Finds the epsilon of a profile that specifies a risk, before its pipeline is built.
 
-A mechanism may choose its parameters by a risk otherwise than by the epsilon that meets
+A mechanism may choose other parameters for a risk than for the epsilon that meets
 it (`rank` has a table of weights for either). So a whole profile is resolved: its
 parameters are those chosen for the risk, and its epsilon stands beside the risk.
 """
@@ -20,7 +20,7 @@ from dptext.types import Floats, Lexicon, Notion, Strategy
 
 
 def build(recipe: Profile, lexicon: Lexicon) -> pipeline.Pipeline:
-    """Prepare a profile with an epsilon or a risk. Raises as `solve` and that do."""
+    """Prepare a profile with an epsilon or a risk. Raises as `solve` and `prepare`."""
     solved, mechanism = solve(recipe, lexicon)
     return pipeline.build(solved, lexicon, mechanism)
 
@@ -30,7 +30,7 @@ def solve(
 ) -> tuple[Profile, mechanisms.Mechanism | None]:
     """Return a profile with the epsilon that meets its risk, and its mechanism.
 
-    Without a risk the profile is unchanged and no mechanism has been prepared. Raises
+    Without a risk, the profile is unchanged and the mechanism is None. Raises
     UsageError for a risk that no meaningful epsilon meets.
     """
     params = recipe.budget.params
@@ -48,15 +48,15 @@ def solve(
     mechanism = recipe.mechanism.params.prepare(space, aim)
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
-            "the risk is that of one draw; a word that is drawn once for all its "
-            f"places shows more: give {option('epsilon')} instead"
+            "a risk refers to independent draws, but this strategy shares one draw "
+            f"among equal words; give {option('epsilon')} instead"
         )
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior)), mechanism
 
 
 def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) -> float:
-    """Turn a limit on attackers of whole texts into a risk of one word."""
+    """Convert a limit on whole-text attackers to a risk for one word."""
     assert params.attacker_risk is not None
     risk = calibrate.risk_for(recipe.settings(), lexicon, params.attacker_risk)
     progress.say(f"attacker-risk {params.attacker_risk:.3g} is met at risk {risk:.3g}")
@@ -64,13 +64,13 @@ def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) ->
 
 
 def _epsilon(mechanism: mechanisms.Mechanism, risk: float, prior: Floats) -> float:
-    """Return the epsilon that meets a risk, refused where it promises nothing."""
+    """Return the epsilon for a risk. Raises UsageError if it protects nothing."""
     epsilon = calibrate.epsilon_for(mechanism, risk, prior)
     promise = mechanism.guarantee(epsilon)
     if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
         raise UsageError(
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
-            "parameters, which is no meaningful protection; give a smaller risk, or "
-            "parameters of the mechanism that list fewer words"
+            "parameters, which gives no meaningful protection; give a smaller risk, "
+            "or let the mechanism list fewer words"
         )
     return epsilon

@@ -1,8 +1,8 @@
-"""What can go wrong, as one tree; each error is also a built-in.
+"""The tree of dptext's errors; each is also a built-in exception.
 
     DptextError                 exit code
       UsageError   ValueError   2   an option, profile or component name is wrong
-        UnprovenError           2   a claim would rest on a constant of fewer inputs
+        UnprovenError           2   a claim would use a constant of fewer inputs
       LexiconError ValueError   2   a lexicon cannot be read or used
       MissingExtra ImportError  2   an optional dependency is not installed
       RefusedError RuntimeError 3   a limit of the run refuses it
@@ -25,7 +25,7 @@ from dptext._built import Source, source
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation."""
+    """Return the command that installs an extra into this installation."""
     known = source()
     if known is Source.PACKAGE:
         return f'pip install "dptext[{extra}]"'
@@ -34,13 +34,13 @@ def install_command(extra: str) -> str:
 
 
 class Urgent(str):
-    """A warning that a quiet run shows as well: about data that moved unasked."""
+    """A warning that even quiet runs show, about data copied without being selected."""
 
     __slots__ = ()
 
 
 class DptextError(Exception):
-    """Root of every error that dptext raises on purpose."""
+    """Root of all errors that dptext raises deliberately."""
 
     exit_code = 1
 
@@ -52,11 +52,11 @@ class UsageError(DptextError, ValueError):
 
 
 class UnprovenError(UsageError):
-    """A claim would rest on a constant that holds for fewer inputs than come in."""
+    """A claim would use a constant that is proven only for fewer inputs."""
 
 
 class LexiconError(DptextError, ValueError):
-    """A lexicon cannot be read, or does not fit its use."""
+    """A lexicon cannot be read or does not suit its purpose."""
 
     exit_code = 2
 
@@ -68,12 +68,12 @@ class MissingExtra(DptextError, ImportError):
 
     @classmethod
     def for_package(cls, package: str, extra: str) -> MissingExtra:
-        """Name the extra that brings a missing package."""
+        """Build the error, naming the extra that provides a missing package."""
         return cls(f'{package} needs the "{extra}" extra: {install_command(extra)}')
 
 
 class RefusedError(DptextError, RuntimeError):
-    """A limit of the run refuses it."""
+    """A limit of the run forbids it."""
 
     exit_code = 3
 
@@ -85,13 +85,13 @@ class InputError(DptextError, ValueError):
 
 
 class UnknownFieldError(InputError):
-    """A field was named that the input does not have, most likely a misspelling."""
+    """A named field does not exist in the input, probably a misspelling."""
 
     exit_code = 2
 
 
 class StoppedError(DptextError, RuntimeError):
-    """The output holds a value that the run must not let out (--fail-on)."""
+    """The output contains a value that the run must not release (--fail-on)."""
 
     exit_code = 5
 
@@ -103,7 +103,7 @@ class OutputError(DptextError, OSError):
 
 
 class ComponentError(DptextError, RuntimeError):
-    """A component of another package failed; the message names it and the line."""
+    """A component of another package failed; the message names it and its line."""
 
     exit_code = 1
 
@@ -117,8 +117,8 @@ class PlatformError(DptextError, RuntimeError):
 def check_platform() -> None:
     """Raise PlatformError on Windows.
 
-    Its files have no permissions that keep a key from other users, and open files
-    cannot be replaced there, on which all-or-nothing outputs rest.
+    Windows file permissions do not keep a key from other users, and open files cannot
+    be replaced there, which atomic outputs need.
     """
     if sys.platform == "win32":
         raise PlatformError(
@@ -128,6 +128,6 @@ def check_platform() -> None:
 
 
 class InternalError(Exception):
-    """A bug of dptext, described without the text of a record."""
+    """A bug in dptext, described without the text of a record."""
 
     exit_code = 70

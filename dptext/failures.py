@@ -1,6 +1,6 @@
-"""Unexpected exceptions in words: their type, component and place.
+"""Describes unexpected exceptions by type, component and location.
 
-Never their own message, which could hold the text of a record.
+Their messages are never shown, as they may contain the text of a record.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
 
 
 def is_memory_error(error: BaseException) -> bool:
-    """Return whether memory ran out, which libraries report as errors of all kinds."""
+    """Return whether memory ran out, which libraries report in many ways."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno is not None:
@@ -32,9 +32,9 @@ def is_memory_error(error: BaseException) -> bool:
 
 
 def lacks_files(error: BaseException | None) -> bool:
-    """Return whether a file could not be opened as too many are open.
+    """Return whether a file could not be opened because too many are open.
 
-    An error that was raised in its place, here or in another process, has its words.
+    Errors raised from it, also in another process, are recognised by their text.
     """
     while error is not None:
         code = error.errno if isinstance(error, OSError) else None
@@ -45,7 +45,7 @@ def lacks_files(error: BaseException | None) -> bool:
 
 
 def describe_exception(error: BaseException) -> ComponentError | InternalError:
-    """Describe an exception: a component's if one was at work, else a bug."""
+    """Describe an exception: as a component's if one was running, else as a bug."""
     if isinstance(error, InternalError):  # described in another process
         return error
     failure = component_failure(error)
@@ -58,27 +58,28 @@ def describe_exception(error: BaseException) -> ComponentError | InternalError:
         location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
     return InternalError(
         f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
+        "report it with this line (details are withheld, as they may contain your "
+        "text)"
     )
 
 
 def component_failure(error: BaseException) -> ComponentError | None:
-    """Describe an exception of a component of another package, or that it led to."""
+    """Describe an exception raised by, or because of, another package's component."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         component = owner(frame.f_globals.get("__name__", ""))
         if component:
             file = os.path.basename(frame.f_code.co_filename)
             return ComponentError(
                 f"{component} failed ({type(error).__name__} at {file}:{line}); report "
-                "this line to its authors, or run without it (details are withheld: "
-                "they could hold your text)"
+                "this line to its authors, or run without it (details are withheld, "
+                "as they may contain your text)"
             )
     return None
 
 
 @contextlib.contextmanager
 def describe_failure() -> Iterator[None]:
-    """Turn unexpected exceptions into descriptions, which other processes can read."""
+    """Turn unexpected exceptions into descriptions that other processes can read."""
     try:
         yield
     except (DptextError, MemoryError):

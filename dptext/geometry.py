@@ -1,8 +1,8 @@
-"""Public distances between the words of a space: of pairs, nearest and farthest.
+"""Public distances between words of a space: pairs, nearest and farthest words.
 
-Several mechanisms share these functions. Results depend on the lexicon and the space
-alone; slow ones are kept in the cache folder. Single precision proposes candidates,
-float64 decides; among equal distances the smaller id comes first.
+Several mechanisms share these functions. Results depend only on lexicon and space;
+slow ones are cached on disk. Single precision proposes candidates,
+float64 decides; ties go to the smaller id.
 
 Rows are 0 to V - 1 for words and V for the unknown word; ids are the same, with -1 for
 the unknown word.
@@ -28,7 +28,7 @@ _STORED = 64
 
 
 def distances_to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats:
-    """Return distances of rows (n,) to the words begin to end: (n, end - begin)."""
+    """Return distances from rows (n,) to words begin to end: (n, end - begin)."""
     vectors, squares = space.precise
     # |a - b|^2 = |a|^2 - 2 a b + |b|^2
     distances: Floats = (-2.0 * vectors[rows]) @ vectors[begin:end].T
@@ -43,18 +43,18 @@ def distances_to_words(space: Space, rows: Ints, begin: int, end: int) -> Floats
 
 
 def distances_by_id(space: Space, a: Rows, b: Rows) -> Floats:
-    """Return the distances of pairs of ids, a and b (n,): (n,) float64."""
+    """Return distances between ids a and b (n,): (n,) float64."""
     rows = space.size + 1
     return distances_by_row(space, a.astype(np.int64) % rows, b.astype(np.int64) % rows)
 
 
 def distances_by_row(space: Space, a: Rows, b: Rows) -> Floats:
-    """Return the distances of pairs of rows, a and b (m,): (m,) float64."""
+    """Return distances between rows a and b (m,): (m,) float64."""
     return distances_of_pairs(space.vectors, a, b)
 
 
 def squared_single(space: Space, a: Ints, b: Ints) -> Floats:
-    """Return the squared distances of pairs of rows, in single precision: (m,)."""
+    """Return squared distances between rows, in single precision: (m,)."""
     width = space.vectors.shape[1]
     out = np.empty(len(a))
     left, right = np.empty((2, min(_CHUNK, len(a)), width), np.float32)
@@ -70,8 +70,8 @@ def squared_single(space: Space, a: Ints, b: Ints) -> Floats:
 def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
     """Return the nearest words of each row, nearest first: (V + 1, min(listed, V)).
 
-    A word is first in its own row. Only distances count, not the synonyms that may come
-    first in the lists of a lexicon.
+    Each word comes first in its own row. Synonyms that may come
+    first in a lexicon's lists are ignored: only distances count.
     """
     # Existing lists are good enough if they are ordered by distance alone.
     if space.by_distance and space.neighbours[0].shape[1] >= min(listed, space.size):
@@ -93,21 +93,21 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
 
 
 def _are_nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:
-    """Return whether the listed words are as near to a row as the nearest words are."""
+    """Return whether the listed words are as near to a row as the nearest ones."""
     lengths = lengths_from(space.vectors, row)[: space.size]
     least = np.partition(lengths, len(listed) - 1)[: len(listed)]
     return bool(np.allclose(np.sort(lengths[listed]), np.sort(least), rtol=1e-9))
 
 
 def nearest_word(space: Space, row: int) -> tuple[int, float]:
-    """Return the word nearest to a row, and its distance."""
+    """Return the word nearest to a row and its distance."""
     lengths = lengths_from(space.vectors, row, slice(space.size))
     nearest = int(lengths.argmin())
     return nearest, float(lengths[nearest])
 
 
 def farthest_distances(space: Space) -> Floats:
-    """Return the distance of each row to the farthest word: (V + 1,) float64."""
+    """Return the distance from each row to the farthest word: (V + 1,) float64."""
 
     def compute() -> cache.Arrays:
         return {"farthest": search.farthest(space.vectors, space.size)}
@@ -133,10 +133,10 @@ def closest_pair(space: Space) -> float:
 
 
 class RemainingWords:
-    """A set of words that shrinks, with an exact search for the nearest of them."""
+    """A shrinking set of words, with exact nearest-word search in it."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int) -> None:
-        """Begin with all words: vectors (V + 1, d), size V."""
+        """Start with all words: vectors (V + 1, d), size V."""
         self._vectors = vectors
         #: Whether each word is in the set: (V,).
         self.alive = np.ones(size, bool)
@@ -155,7 +155,7 @@ class RemainingWords:
         return self._count
 
     def remove(self, ids: Ints) -> None:
-        """Remove words, all of them in the set."""
+        """Remove words, which must all be in the set."""
         self.alive[ids] = False
         self._halves[np.searchsorted(self._ids, ids)] = np.inf
         self._count -= len(ids)
@@ -166,7 +166,7 @@ class RemainingWords:
             self._table = self._table[kept]
 
     def nearest(self, row: int, count: int) -> Ints:
-        """Return the nearest words of the set to a row, at most count, in order."""
+        """Return up to `count` words of the set nearest to a row, in order."""
         count = min(count, self._count)
         if not count:
             return np.empty(0, np.int64)

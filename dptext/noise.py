@@ -1,6 +1,6 @@
-"""Noise: multivariate Laplace, discrete Gaussian and Laplace, Gaussian privacy curve.
+"""Noise: multivariate Laplace, discrete Gaussian and Laplace; Gaussian privacy curve.
 
-Discrete noise is drawn exactly. Both kinds have one fixed width, 4096 steps of a grid;
+Discrete noise is drawn exactly. Both kinds have a fixed scale, 4096 steps of a grid;
 the caller that adds them to vectors chooses the length of a step. A draw compares
 random bits with a table of integers that is computed with integers, so that no rounding
 of floats affects it.
@@ -8,8 +8,8 @@ of floats affects it.
 normal: P(k) ~ exp(-k^2 / 2 s^2), s = 4096 (Canonne, Kamath and Steinke 2020,
 arXiv:2004.00010). It equals normal noise of variance s^2 - 1/12 rounded to integers
 (Sheppard's correction), up to a factor within e^(+-NORMAL_SLACK) of each probability
-and a chance of NORMAL_REST. Added to integers it therefore has the exact privacy curve
-of that normal noise: rounding the sum is post-processing (docs/embed.md).
+and a probability of NORMAL_REST. Added to integers it therefore has the exact privacy
+curve of that normal noise: rounding the sum is post-processing (docs/embed.md).
 laplace: P(k) ~ 2^(-|k| / 4096), unbounded, each probability within e^(+-LAPLACE_SLACK)
 of that.
 
@@ -88,7 +88,7 @@ def split_directions(noise: Floats) -> tuple[Floats, Floats]:
 
 
 def multiply(rows: NDArray[np.floating], matrix: Floats) -> Floats:
-    """Multiply (n, d) by (d, j) to (n, j), bit for bit the same in any batch."""
+    """Multiply (n, d) by (d, j) to (n, j), bit for bit equal in any batch."""
     out = np.empty((len(rows), matrix.shape[1]))
     block = np.zeros((_BLOCK, rows.shape[1]))
     for part in blocks(len(rows), _BLOCK):
@@ -101,7 +101,7 @@ def multiply(rows: NDArray[np.floating], matrix: Floats) -> Floats:
 def squared_distances(
     points: NDArray[np.floating], positions: NDArray[np.floating]
 ) -> NDArray[np.floating]:
-    """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the precision of the points."""
+    """Return |z - v|^2: (n, d), (m, d) -> (n, m), in the points' precision."""
     positions = positions.astype(points.dtype, copy=False)
     width = points.shape[1]
     # |z - v|^2 = -2 z v + |z|^2 + |v|^2 as one product of rows (-2 z, |z|^2, 1) and
@@ -118,13 +118,13 @@ def squared_distances(
 
 
 def apply_rates(values: NDArray[np.floating], rates: Eps) -> NDArray[np.floating]:
-    """Multiply each row (n, m) by minus its rate (n,), in place; rates are capped."""
+    """Multiply each row (n, m) by minus its capped rate (n,), in place."""
     values *= -np.minimum(rates, _STEEP).astype(values.dtype)[:, None]
     return values
 
 
 def round_to_steps(vectors: NDArray[np.floating], step: float | Floats) -> Floats:
-    """Round vectors (n, d) to whole numbers of steps: (n, d) float64.
+    """Round vectors (n, d) to whole steps: (n, d) float64.
 
     The quotient is in double precision: proofs allow each coordinate half a step, and
     in single precision the quotient of many steps is off by more.
@@ -134,9 +134,9 @@ def round_to_steps(vectors: NDArray[np.floating], step: float | Floats) -> Float
 
 
 def round_to_grid(steps: Floats, step: float) -> NDArray[np.float32]:
-    """Round points, in steps (n, d), to whole steps, and return them as vectors.
+    """Round points given in steps (n, d) to whole steps; return vectors.
 
-    Rounded in double precision, since the result holds 24 bits of each coordinate;
+    Rounding is in double precision, since the result has only 24 bits per coordinate;
     clipped as in `add_noise`.
     """
     np.rint(steps, out=steps)
@@ -147,7 +147,7 @@ def round_to_grid(steps: Floats, step: float) -> NDArray[np.float32]:
 def add_noise(vectors: NDArray[np.floating], noise: Floats) -> Points:
     """Add noise to vectors, both (n, d), clipped to values that a mapping can compare.
 
-    Clipping is post-processing; with it an absurdly small epsilon still gives a word.
+    Clipping is post-processing; it lets even an absurdly small epsilon give a word.
     """
     return np.clip(vectors + noise, -_FAR, _FAR).astype(np.float32)
 
@@ -163,8 +163,9 @@ def unit(rows: NDArray[Float]) -> NDArray[Float]:
 class Lookup:
     """A faster np.searchsorted for one sorted array, (m,) uint64.
 
-    The first 16 bits of a number give its place up to the entries that begin with the
-    same bits: at most one for most numbers, which one vectorised comparison decides.
+    The first 16 bits of a number give its position up to the entries that begin with
+    the same bits: at most one for most numbers, which one vectorised comparison
+    decides.
     """
 
     def __init__(self, ordered: NDArray[np.uint64]) -> None:
@@ -190,19 +191,19 @@ class Lookup:
 
 @cache
 def normal_lookup() -> Lookup:
-    """Return a lookup by the first 64 bits of the normal table."""
+    """Return a lookup in the first 64 bits of the Gaussian table."""
     return Lookup(normal_table()[0])
 
 
 @cache
 def geometric_lookup() -> Lookup:
-    """Return a lookup by the geometric table."""
+    """Return a lookup in the geometric table."""
     return Lookup(geometric_table())
 
 
 @cache
 def normal_table() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return 2^127 P(|k| <= j) for j = 0, 1, ...: the first 64 bits, and the other 63.
+    """Return 2^127 P(|k| <= j) for j = 0, 1, ...: the first 64 bits and the other 63.
 
     Weights w_j = exp(-j^2 / 2 s^2) by w_(j+1) = w_j r_j, r_(j+1) = r_j e^(-1 / s^2), in
     fixed point.
@@ -237,7 +238,7 @@ def geometric_table() -> NDArray[np.uint64]:
 
 
 def _exp_of_minus_one_over(number: int) -> int:
-    """Return e^(-1 / number) in fixed point, by its series."""
+    """Return e^(-1 / number) in fixed point, by its power series."""
     term = total = 1 << _FIXED
     for step in range(1, 60):
         term = -term // (number * step)
@@ -246,7 +247,7 @@ def _exp_of_minus_one_over(number: int) -> int:
 
 
 def normal(bits: RandomBits, width: int) -> Ints:
-    """Draw discrete Gaussians of standard deviation 4096: (n, width) int64."""
+    """Draw discrete Gaussians with standard deviation 4096: (n, width) int64."""
     drawn = bits.integers(0, width)
     high, low = drawn[:, 0::2].ravel(), drawn[:, 1::2].ravel()
     steps, rest = normal_table()
@@ -265,8 +266,8 @@ def laplace(bits: RandomBits, width: int) -> Ints:
     """Draw discrete Laplace noise, P(k) ~ 2^(-|k| / 4096): (n, width) int64.
 
     A fair sign and a geometric size 4096 H + L: H counts the zeros before the first one
-    in a stream of bits, L is from a table. A draw of -0 is repeated, since 0 would have
-    twice its probability.
+    in a stream of bits, L comes from a table. A draw of -0 is repeated, since 0 would
+    have twice its probability.
     """
     drawn = bits.integers(0, width)
     rows, lane = np.arange(len(bits)), width
@@ -297,12 +298,12 @@ def laplace(bits: RandomBits, width: int) -> Ints:
 
 
 def _signed(size: Ints, low: NDArray[np.uint64]) -> Ints:
-    """Give sizes a sign: negative where the lowest bit is 1."""
+    """Make sizes negative where the lowest bit is 1."""
     return np.where(low & np.uint64(1) == 1, -size, size).astype(np.int64)
 
 
 def leading_zeros(integers: NDArray[np.uint64]) -> Ints:
-    """Count the zeros before the first 1 bit, 64 for zero: (n,)."""
+    """Count zeros before the first 1 bit, 64 for zero: (n,)."""
     # Halves of 32 bits are exact as float64, so frexp counts their digits.
     high = np.frexp((integers >> np.uint64(32)).astype(np.float64))[1].astype(np.int64)
     low = (integers & np.uint64(0xFFFFFFFF)).astype(np.float64)
@@ -319,7 +320,7 @@ def largest_mu(epsilon: float, delta: float) -> float:
 
 
 def _boundary(holds: Callable[[float], bool]) -> tuple[float, float]:
-    """Return neighbouring floats where a condition that holds at 0 stops to hold."""
+    """Bisect to the neighbouring floats where a condition true at 0 turns false."""
     low, high = 0.0, 1.0
     while holds(high):
         low, high = high, 2.0 * high
@@ -331,7 +332,7 @@ def _boundary(holds: Callable[[float], bool]) -> tuple[float, float]:
 
 
 def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return the exact delta at epsilon of two normal distributions mu apart.
+    """Return the exact delta at epsilon for two normal distributions mu apart.
 
     With a = epsilon/mu - mu/2 and b = epsilon/mu + mu/2, e^epsilon phi(b) = phi(a), so
     that delta = phi(a) (R(a) - R(b)), R(t) = Phi(-t) / phi(t) (`mills`). Unlike the

@@ -1,7 +1,7 @@
-"""Keys that are laid over those of a profile: the choices of a run, and settings.
+"""Keys that override those of a profile: a run's choices and settings.
 
-`make_overrides` turns choices (epsilon, risk, mechanism) into keys of a profile, and
-`merged` lays keys over others, part by part.
+`make_overrides` converts choices (epsilon, risk, mechanism) to profile keys, and
+`merged` applies overrides part by part.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def make_overrides(
     option: Callable[[str], str] = str,
     **chosen: typing.Any,
 ) -> JsonObject:
-    """Return keys of a profile: choices, and settings laid over them.
+    """Return profile keys from choices, overridden by settings.
 
-    option: writes a name as the user knows it. Raises UsageError for conflicting
+    option: formats a name as the user writes it. Raises UsageError for conflicting
     choices and invalid values, and TypeError for an unknown choice.
     """
     if unknown := chosen.keys() - {*_CHOICES}:
@@ -73,7 +73,7 @@ def make_overrides(
 
 
 def _tokens(wanted: Mapping[str, object]) -> JsonObject:
-    """Return the settings of tokens that choices give."""
+    """Return the token settings implied by choices."""
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
     tokens: JsonObject = {
         key: {"files": each} for key, each in named.items() if each is not None
@@ -103,9 +103,9 @@ def merged(
     over: Mapping[str, object],
     defaults: Mapping[str, str] = DEFAULTS,
 ) -> JsonObject:
-    """Merge keys over others, part by part; a part with another name starts afresh.
+    """Merge overrides into keys, part by part; a renamed part starts from defaults.
 
-    defaults: names of parts that the base leaves out; DEFAULTS: of parts set to null.
+    defaults: names of parts that the base omits; DEFAULTS: of parts set to null.
     """
     laid: JsonObject = dict(base)
     for key, value in over.items():
@@ -121,5 +121,5 @@ def merged(
 
 
 def name_in(part: object) -> object:
-    """Return the name of a component, which may stand alone."""
+    """Return the name of a component, which may be given as just a name."""
     return part.get("name") if isinstance(part, Mapping) else part

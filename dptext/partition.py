@@ -1,17 +1,17 @@
-"""Partition selection: items that many people have, hidden for each of them.
+"""Differentially private partition selection: items that many people have.
 
 Weighted Gaussian partition selection (Gopi et al. 2020, "Differentially Private Set
-Union", arXiv:2002.09745). Each person has at most CAP items, and gives each of n of
-them the weight 1 / sqrt(n), rounded down to a grid. To the sum of each item comes a
-discrete Gaussian of that grid (dptext.noise), and items at or above a threshold are
+Union", arXiv:2002.09745). Each person has at most CAP items, and gives each of n items
+the weight 1 / sqrt(n), rounded down to a grid. The sum of each item gets discrete
+Gaussian noise on that grid (dptext.noise), and items at or above a threshold are
 released, with their noisy sums.
 
-A change of one person's items changes the sums by at most 1 in L2, so that sums of
-items of others are (epsilon, delta / 2)-differentially private. Items of this person
-alone pass the threshold with probability delta / 2 at most, by the exact tail of the
+Changing one person's items changes the sums by at most 1 in L2, so that sums of other
+people's items are (epsilon, delta / 2)-differentially private. Items of this person
+only pass the threshold with probability at most delta / 2, by the exact tail of the
 noise; without them both runs release the same items. Together: (epsilon, delta) when
-the person is left out, and (epsilon - ln(1 - delta / 2), delta) the other way, which is
-what `Law.stated` states (docs/guarantees.md).
+the person is removed, and (epsilon - ln(1 - delta / 2), delta) the other way, which is
+what `Law.stated` returns (docs/guarantees.md).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """The noise and the threshold of a release."""
+    """The noise and threshold of a release."""
 
     epsilon: float
     delta: float
@@ -70,12 +70,12 @@ class Law:
 
     @property
     def step(self) -> float:
-        """Return the length of a step of the grid, in weights of one item."""
+        """Return the grid step, in units of one item's weight."""
         return self.sigma / WIDTH
 
     @property
     def rho(self) -> float:
-        """Return the threshold, in weights of one item."""
+        """Return the threshold, in units of one item's weight."""
         return self.threshold * self.step
 
     @property
@@ -84,11 +84,11 @@ class Law:
         return stated(self.epsilon, self.delta)
 
     def weight(self, items: int) -> int:
-        """Return the weight of each of a person's items, in steps."""
+        """Return the weight of each item of a person with this many, in steps."""
         return _weight(self.sigma, items)
 
     def problem(self) -> str:
-        """Explain why noise or threshold are too small; "" if they are enough."""
+        """Explain why noise or threshold is too small; "" if both are sufficient."""
         mu = WIDTH / (self.sigma * _NORMAL_WIDTH)
         half = self.delta / 2
         if gaussian_delta(self.epsilon, mu) + _cut(self.epsilon) > half * (1 + 1e-6):
@@ -98,19 +98,19 @@ class Law:
         return ""
 
     def add_noise(self, sums: Ints, bits: randomness.RandomBits) -> Ints:
-        """Return the noisy sums (m,) of items, in steps; bits (m,) of each item."""
+        """Add noise to item sums (m,), in steps; bits (m,) of each item."""
         noisy: Ints = sums + noise.normal(bits, 1)[:, 0]
         return noisy
 
 
 def stated(epsilon: float, delta: float) -> float:
-    """Return the epsilon of a statement in both directions, rounded up."""
+    """Return the epsilon to state, which holds in both directions, rounded up."""
     slack = -math.log1p(-delta / 2) + 2 * CAP * NORMAL_SLACK
     return float(Decimal(epsilon + slack).quantize(_STATED, ROUND_CEILING))
 
 
 def _cut(epsilon: float) -> float:
-    """Return the chance that the table of the noise leaves out, for CAP items."""
+    """Return the probability that the noise table omits, for CAP items."""
     return 2 * CAP * NORMAL_REST * (1 + math.exp(epsilon))
 
 
@@ -123,7 +123,7 @@ def _weight(sigma: float, items: int) -> int:
 
 @cache
 def _threshold(sigma: float, chance: float) -> int:
-    """Return the least sum that items of one person reach with at most a chance."""
+    """Return the least threshold that one person's items pass with this chance."""
     return max(
         _weight(sigma, items)
         + _quantile(-math.expm1(math.log1p(-chance) / items) * (1 - _ROUNDING))
@@ -132,7 +132,7 @@ def _threshold(sigma: float, chance: float) -> int:
 
 
 def _quantile(chance: float) -> int:
-    """Return the least k above 0 with P(noise >= k) of at most a chance."""
+    """Return the least k > 0 with P(noise >= k) at most `chance`."""
     most = int(Fraction(chance) * 2 * 2**127)
     # P(noise >= k) = P(|noise| > k - 1) / 2; complements fall, so they are negated.
     below = bisect_left(_complements(), -most)

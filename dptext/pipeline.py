@@ -1,11 +1,11 @@
-"""The one-way path from records to private texts; no other module knows all stages.
+"""The path from records to private texts; the only module that knows all stages.
 
 `build` prepares a profile; `Pipeline.privatize` draws, decodes and writes the words of
 a batch of records and returns everything needed to write, measure or charge it.
 
-Two runs share their random bits only if everything that decides the output is equal
-(`output_identity`): the settings, with the content of the files that they name instead
-of the paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
+Two runs share their random bits only if everything that determines the output is equal
+(`output_identity`): the settings, with the content of named files instead
+of their paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
 components of other packages. Versions of dptext with equal laws write the same bytes
 under the same key.
 """
@@ -96,10 +96,10 @@ def output_identity(
     contents: Mapping[str, Mapping[str, str]],
     used: tuple[str, ...],
 ) -> str:
-    """Return the sha256 of everything that decides the output.
+    """Return the sha256 of everything that determines the output.
 
-    lexicon: digest of its content; contents: by the key of a part, the digests of files
-    and models that its settings name; used: sources of the budget, which count for a
+    lexicon: digest of its content; contents: by part, the digests of files
+    and models named in its settings; used: sources of the budget, which count for a
     budget of another package, since it may keep its own files.
     """
     settings = recipe.settings()
@@ -130,7 +130,7 @@ def output_identity(
 
 
 def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return the public law of the draws, as attackers of released words know it."""
+    """Return the channel of the draws, as known to attackers."""
     lexicon = mechanism.space.lexicon
     description = budget.description
     row_eps = None
@@ -148,9 +148,9 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
-    """Return the epsilon of each word of the vocabulary, unknown words last: (V + 1,).
+    """Return the epsilon of each vocabulary word and the unknown word: (V + 1,).
 
-    For a budget that depends on the word alone: each word is a separate text here.
+    Only for budgets that depend on the word alone: each word is a separate text here.
     """
     positions = np.arange(size + 1)
     ids = np.append(positions[:-1], -1).astype(np.int32)
@@ -179,7 +179,7 @@ class Draws(NamedTuple):
 
 
 class Privatized(NamedTuple):
-    """The private version of a batch of records with n replaced words."""
+    """The sanitized version of a batch of records, with n replaced words."""
 
     #: New texts of each record.
     texts: list[tuple[str, ...]]
@@ -200,11 +200,11 @@ class Privatized(NamedTuple):
 
     @property
     def replaced(self) -> list[int]:
-        """Return the number of replaced words of each text."""
+        """Return the number of replaced words in each text."""
         return self.words.by_text()
 
     def batch(self, first_text: int) -> Batch:
-        """Return the batch for meters; first_text: number of texts before it."""
+        """Return the batch for meters; first_text: number of earlier texts."""
         written, spelled = self.joined.written, self.joined.spelled
         return Batch(
             words=self.words,
@@ -217,7 +217,7 @@ class Privatized(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A prepared profile: all public work is done, texts and a key are missing."""
+    """A prepared profile: ready to process texts with a key."""
 
     #: With an epsilon, never a risk.
     profile: Profile
@@ -237,7 +237,7 @@ class Pipeline:
     def privatize(
         self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records; special: find those that a report numbers."""
+        """Replace the words of records; special: also find special-category records."""
         words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
@@ -265,27 +265,27 @@ class Pipeline:
 
     @property
     def writes_sets(self) -> bool:
-        """Tell whether a set of topics is written for each text."""
+        """Return whether each text is written as a set of topics."""
         of_topics = isinstance(self.joiner, TopicJoiner)
         return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
-        """Tell whether texts are written anew, so that no word stands for another."""
+        """Return whether texts are rewritten freely, without word correspondence."""
         party = self.profile.decoder.params.third_party
         return party is not None and party.rewrites
 
     @property
     def offline(self) -> Pipeline:
-        """Return a copy that never contacts a server, for measurements."""
+        """Return a copy for measurements that never contacts a server."""
         return replace(self, decoder=self.decoder.offline)
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
-        """Count the words of each text that a run replaces, without drawing any."""
+        """Count the words to replace in each text, without drawing."""
         return self._words(records)[0].by_text()
 
     def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
-        """Tell which records with a text are in none of the languages of the run."""
+        """Return which records with text are in none of the run's languages."""
         words, record_of_text = self._words(records)
         others = np.zeros(len(records), bool)
         if words.languages is not None:
@@ -294,7 +294,7 @@ class Pipeline:
         return list(map(bool, others))
 
     def _words(self, records: Sequence[Record]) -> tuple[Words, Ints]:
-        """Divide the texts of records; return the record of each text, too."""
+        """Tokenize records; also return the record of each text."""
         texts = [text for record in records for text in record.texts]
         record_of_text = records_of_texts(records)
         declared = [record.language for record in records]
@@ -337,12 +337,12 @@ class Pipeline:
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return the view of an attacker on drawn words: (n,), with public epsilons."""
+        """Return an attacker's view of drawn words (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
         return joining.release(self.profile.tokens, words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
-        """Return the words to write for drawn ones: a function of the release alone."""
+        """Return the words to write for drawn words, using only the release."""
         if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
@@ -350,7 +350,7 @@ class Pipeline:
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
     ) -> tuple[Ids, Eps]:
-        """Draw words and their epsilons, which depend on the words drawn before."""
+        """Draw words and their epsilons, which depend on earlier drawn words."""
 
         def draw(positions: Ints, eps: Eps) -> Ids:
             return self.draw(words.inputs[positions], eps, bits.take(positions))
@@ -365,9 +365,9 @@ class Pipeline:
         records: Ints,
         randomness: Randomness,
     ) -> Ids:
-        """Draw a word for each word, as often as the strategy demands.
+        """Draw a word for each word, or for equal words once, as the strategy says.
 
-        records (n,) the record of each word, non-decreasing.
+        records (n,): the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
             return draw_by_record(
@@ -380,7 +380,7 @@ class Pipeline:
         return self.draw(ids, eps, bits)
 
     def draw(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: the mechanism, then the mapping if any."""
+        """Draw a word for each word: by the mechanism, then by any mapping."""
         if not len(ids):
             return ids
         if isinstance(self.mechanism, WordMechanism):
@@ -393,15 +393,18 @@ class Pipeline:
                     noisy, bits.take(part).since(MAPPING_LANE)
                 )
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
-            raise UsageError(f"mechanism {self.mechanism.name} drew no word; report it")
+            raise UsageError(
+                f"mechanism {self.mechanism.name} drew no word; please "
+                "report this to its authors"
+            )
         return drawn
 
     def points(
         self, ids: Ids, eps: Eps, bits: RandomBits
     ) -> Iterator[tuple[Ints, Points]]:
-        """Yield the noisy vectors of a noise mechanism, with the words they are of.
+        """Yield the noisy vectors of a noise mechanism, with their words.
 
-        Vectors are large: a few thousand words at a time keep the memory bounded.
+        They come a few thousand words at a time, to bound memory.
         """
         assert isinstance(self.mechanism, NoiseMechanism)
         for begin in range(0, len(ids), _POINTS):
@@ -415,9 +418,9 @@ class Pipeline:
     def run(
         self, records: Iterable[Record], key: RunKey, *, batch_size: int = 4096
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
-        """Privatize a stream of records in bounded memory, in order.
+        """Sanitize a stream of records in order, in bounded memory.
 
-        The output does not depend on batch_size, the most records in a batch.
+        The output does not depend on batch_size, the maximum records per batch.
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
@@ -425,7 +428,7 @@ class Pipeline:
             yield from zip(batch, texts, strict=True)
 
     def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
-        """Return the random streams of a run; output as in Randomness.
+        """Return the random streams of a run; output: as in Randomness.
 
         Any change that affects draws, such as an edited file, gives independent noise,
         even with the same key. Raises UsageError for a key if equal texts may get
@@ -433,16 +436,16 @@ class Pipeline:
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
-                "the view of these topics may see equal texts differently, so that a "
-                "key or seed would not repeat draws: leave the key or seed out"
+                "these topics may assign equal texts differently, so a key or seed "
+                "would not repeat draws: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
-    """Group records: at most size of them, about 2^17 characters and texts at a time.
+    """Group up to `size` records, with about 2^17 characters and texts per group.
 
-    And about 8 MiB beside the texts: a single record may have more of each.
+    Groups have about 8 MiB besides the texts. A single record may exceed any limit.
     """
     batch: list[Record] = []
     characters = rest = 0
@@ -462,8 +465,8 @@ def build(
 ) -> Pipeline:
     """Prepare a profile for a lexicon.
 
-    recipe has an epsilon in the place of a risk (dptext.calibration). mechanism: that
-    of the profile, if it has been prepared for this lexicon. Raises UsageError for
+    recipe has an epsilon instead of a risk (dptext.calibration). mechanism: that
+    of the profile, if already prepared for this lexicon. Raises UsageError for
     settings that do not fit the lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(recipe, lexicon)
@@ -486,7 +489,8 @@ def build(
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
-            f"no model to decode by ({recipe.decoder.name}): draws are written"
+            f"no model to decode with ({recipe.decoder.name}): the drawn words are "
+            "written"
         )
         recipe = replace(recipe, decoder=Part("none", none.Params()))
     if recipe.decoder.params.reads:
@@ -520,9 +524,9 @@ def build(
 
 
 def _aim(budget: BudgetDescription) -> Aim:
-    """Return the epsilon of a word for which a mechanism chooses its settings.
+    """Return the epsilon per word for which a mechanism chooses its settings.
 
-    Of several epsilons it is the largest; it is None where words share a total.
+    It is the largest of several epsilons, and None if words share a total.
     """
     if budget.rate is not None:
         return Aim(epsilon=budget.rate)
@@ -530,7 +534,7 @@ def _aim(budget: BudgetDescription) -> Aim:
 
 
 def check(recipe: Profile, lexicon: Lexicon) -> None:
-    """Raise UsageError for settings that `build` refuses before its slow work."""
+    """Raise UsageError for settings that `build` rejects before its slow work."""
     params = recipe.budget.params
     by_risk = isinstance(params, uniform.Params) and params.epsilon is None
     check_compatibility(recipe, None if by_risk else params.prepare(lexicon))
@@ -538,7 +542,7 @@ def check(recipe: Profile, lexicon: Lexicon) -> None:
 
 
 def _digest_with_view(lexicon: Lexicon) -> str:
-    """Return the digest of a lexicon, and of the code of another package's view."""
+    """Return the digest of a lexicon and of another package's view code."""
     meta = topics.topic_meta(lexicon)
     code = "" if meta is None else registry.code("views", str(meta["view"]["name"]))
     return digest_of_data([lexicon.digest, code]) if code else lexicon.digest
@@ -547,10 +551,10 @@ def _digest_with_view(lexicon: Lexicon) -> str:
 def _texts_to_words(
     recipe: Profile, lexicon: Lexicon
 ) -> tuple[Tokenizer, Joiner, bool]:
-    """Return tokenizer and joiner, and whether equal texts have equal inputs.
+    """Return tokenizer, joiner, and whether equal texts have equal inputs.
 
-    For topics, the tokenizer takes texts as a whole. Raises LexiconError if the view of
-    texts has changed since topics were made.
+    For topics, the tokenizer takes whole texts. Raises LexiconError if the view of
+    texts has changed since topics were built.
     """
     meta = topics.topic_meta(lexicon)
     if meta is None:
@@ -559,8 +563,8 @@ def _texts_to_words(
     view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
-            f"topics {meta['name']}: made with another lexicon or model than the one "
-            "that is installed; build them again"
+            f"topics {meta['name']}: built with another lexicon or model than the "
+            "installed one; build them again"
         )
     nearest = topics.nearest(lexicon)
     written = recipe.tokens.topic
@@ -581,14 +585,14 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
         "budget: all texts have one epsilon; use the budget uniform": (
             description.kind is not BudgetKind.WORD
         ),
-        "strategy: each text is drawn by itself; use token": (
+        "strategy: topics are drawn separately for each text; use token": (
             recipe.strategy is not Strategy.TOKEN
         ),
-        "decoder: a topic is written as it was drawn; use none": (
+        "decoder: topics are written as drawn; use none": (
             recipe.decoder.name != "none"
         ),
-        "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
-        "and leave lists, forms and the treatment of words out": (
+        "tokens: a topic replaces the whole text; set punctuation to drop, and leave "
+        "lists, forms and the treatment of words out": (
             replace(recipe.tokens, topic="words", agreement="inflect")
             != Policy(punctuation="drop")
         ),

@@ -1,4 +1,4 @@
-"""Profiles: a recipe as YAML, checked key by key, becomes frozen settings.
+"""Profiles: YAML recipes, validated key by key and converted to frozen settings.
 
 name: balanced
 about: one line
@@ -13,8 +13,8 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/tokens.md
 
-`load` lays keys over a profile (dptext.overrides) and lists the changes in its name;
-`check_compatibility` refuses settings that do not go together.
+`load` overrides keys of a profile (dptext.overrides) and lists the changes in its name;
+`check_compatibility` rejects incompatible settings.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
 
 
 def changed_name(base: Profile, over: Mapping[str, object]) -> str:
-    """Return the base's name with the settings laid over it that change it.
+    """Return the base's name with the overrides that change it.
 
-    As in "balanced with mechanism=laplace, epsilon=4"; with more than a few changes, or
-    as a file that ships under this name and reads otherwise, it is "custom, from
+    For example "balanced with mechanism=laplace, epsilon=4"; with many changes, or
+    for a file that differs from the one that ships under its name, it is "custom, from
     balanced".
     """
     before = _flat({**base.settings(), "lexicon": base.lexicon})
@@ -85,7 +85,7 @@ def changed_name(base: Profile, over: Mapping[str, object]) -> str:
 
 
 def _flat(settings: Mapping[str, object], prefix: str = "") -> JsonObject:
-    """Return settings by dotted keys; a part's name has the key of the part."""
+    """Return settings by dotted keys; a part's name has the part's key."""
     flat: JsonObject = {}
     for key, value in settings.items():
         path = prefix.rstrip(".") if key == "name" else f"{prefix}{key}"
@@ -99,7 +99,7 @@ def _flat(settings: Mapping[str, object], prefix: str = "") -> JsonObject:
 
 
 def _spelled(key: str, value: object) -> str:
-    """Write a value in a name: of a path the last part, ... for long values."""
+    """Format a value for a name: only the last part of a path, ... if long."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -110,7 +110,7 @@ def _spelled(key: str, value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[Params]):
-    """A component and its parameters, an instance of the component's Params."""
+    """A component and its parameters."""
 
     name: str
     params: Params
@@ -118,7 +118,7 @@ class Part(Generic[Params]):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Everything that decides the output besides key, input and lexicon content."""
+    """Everything that determines the output other than key, input and lexicon."""
 
     name: str
     about: str
@@ -133,11 +133,11 @@ class Profile:
     tokens: Policy
 
     def parts(self) -> dict[str, Part[DataclassInstance]]:
-        """Return the components by their keys."""
+        """Return the components by key."""
         return {key: part for key in STAGES if (part := getattr(self, key)) is not None}
 
     def settings(self) -> JsonObject:
-        """Return everything that decides the output, as plain data."""
+        """Return everything that determines the output as plain data."""
         settings: JsonObject = {}
         for key, part in self.parts().items():
             params: JsonObject = msgspec.json.decode(msgspec.json.encode(part.params))
@@ -155,25 +155,25 @@ class Profile:
         return digest_of_data(self.settings())
 
     def with_epsilon(self, epsilon: float) -> Profile:
-        """Return the profile with its risk turned into an epsilon."""
+        """Return the profile with its risk replaced by an epsilon."""
         assert isinstance(self.budget.params, uniform.Params)
         params = replace(self.budget.params, epsilon=float(epsilon))
         return replace(self, budget=Part(self.budget.name, params))
 
 
 def folder() -> Path:
-    """Return the folder of the profiles that ship with dptext."""
+    """Return the folder of the profiles shipped with dptext."""
     inside = Path(__file__).parent / "profiles"
     return inside if inside.is_dir() else Path(__file__).parent.parent / "profiles"
 
 
 def shipped() -> tuple[str, ...]:
-    """Return the names of the profiles that ship with dptext."""
+    """Return the names of the profiles shipped with dptext."""
     return tuple(sorted(path.stem for path in folder().glob("*.yaml")))
 
 
 def find_file(name: str) -> Path:
-    """Return the file of a profile by its name or path. Raises UsageError."""
+    """Return a profile's file by name or path. Raises UsageError."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml"):
         return path
@@ -189,7 +189,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     """Read a profile by name, or from a path that ends in .yaml or .yml.
 
     overrides: keys as in the file, merged part by part. A part with another name starts
-    from its defaults, and another mechanism has no decoder unless one is given with it.
+    from its defaults, and a changed mechanism has no decoder unless one is given too.
     The resulting name lists the changes. Raises UsageError with the key's path.
     """
     path, over = find_file(name), overrides or {}
@@ -209,12 +209,12 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
 
 
 def chosen(choices: Choices) -> Profile:
-    """Return the profile of a run. Raises UsageError for an unknown name or key."""
+    """Return a run's profile. Raises UsageError for an unknown name or key."""
     return load(choices.name, choices.keys)
 
 
 def _with_topics(recipe: Profile) -> Profile:
-    """Choose the number of topics for the epsilon, if texts become topics."""
+    """Choose the number of topics for the epsilon, if texts are replaced by topics."""
     params = recipe.budget.params
     # A lexicon "topics:" without a name is refused when topics are opened.
     if not recipe.lexicon.startswith(topics.PREFIX) or recipe.lexicon == topics.PREFIX:
@@ -225,7 +225,7 @@ def _with_topics(recipe: Profile) -> Profile:
 
 
 def parse(data: Mapping[str, object], location: str) -> Profile:
-    """Turn plain data into a profile; location names it in messages."""
+    """Build a profile from plain data; location names it in messages."""
     recipe = _parse(data, location)
     params = recipe.budget.params
     if isinstance(params, uniform.Params):
@@ -241,14 +241,14 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
 
 
 def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile:
-    """Return the profile of a report's settings (Profile.settings).
+    """Return the profile for the settings in a report (Profile.settings).
 
-    Its epsilon may stand beside the risk that it was chosen for. Raises UsageError.
+    They may contain both an epsilon and the risk it was chosen for. Raises UsageError.
     """
     recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
-        raise UsageError("settings: budget: the epsilon is missing")
+        raise UsageError("settings: budget: epsilon is missing; add it")
     return recipe
 
 
@@ -273,8 +273,8 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     if parts["mechanism"].params.family != "noise":
         if "mapping" in present:
             raise UsageError(
-                f"{location}: mapping: {parts['mechanism'].name} draws words itself; "
-                "remove the mapping"
+                f"{location}: mapping: {parts['mechanism'].name} draws words without a "
+                "mapping; remove it"
             )
         parts["mapping"] = None
     tokens = _tokens(data.get("tokens") or {}, f"{location}: tokens")
@@ -292,7 +292,7 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
 
 
 def _tokens(settings: object, location: str) -> Policy:
-    """Read a policy, with the files of its lists."""
+    """Read a policy and the files of its lists."""
     if not isinstance(settings, Mapping):
         raise UsageError(f"{location}: give keys and values")
     rest = dict(settings)
@@ -307,8 +307,8 @@ def _tokens(settings: object, location: str) -> Policy:
     first, last = policy.years or draws.YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
-            f"{location}.years: give the first and the last year, from {_YEARS[0]} to "
-            f"{_YEARS[1]}, as in [2014, 2026]"
+            f"{location}.years: give the first and last year, from {_YEARS[0]} to "
+            f"{_YEARS[1]}, such as [2014, 2026]"
         )
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
@@ -322,14 +322,14 @@ def _tokens(settings: object, location: str) -> Policy:
 
 
 def _check_common(policy: Policy, has_words: bool, location: str) -> None:
-    """Raise UsageError for settings that need common words, without any."""
+    """Raise UsageError for settings that need common words if there are none."""
     needs = {
-        f"{location}: classes go with common, which divides words by their spelling": (
+        f"{location}: classes need common; set common, or leave classes out": (
             policy.classes
         ),
-        f"{location}: words add to common words: set common, or use the profile "
-        "readable": has_words,
-        f"{location}: opinion adds to common words: set common, too": (
+        f"{location}: words extends the common words: also set common, or use the "
+        "profile readable": has_words,
+        f"{location}: opinion extends the common words: also set common": (
             policy.opinion == "keep"
         ),
     }
@@ -337,7 +337,7 @@ def _check_common(policy: Policy, has_words: bool, location: str) -> None:
 
 
 def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:
-    """Return keep list and mask list; their keys leave the settings of tokens."""
+    """Return keep list and mask list, removing their keys from the settings."""
     keep, mask = (
         lists.read(rest.pop(key, None) or (), f"{location}.{key}")
         for key in ("keep", "mask")
@@ -348,7 +348,7 @@ def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:
 
 
 def _languages(policy: Policy, location: str) -> tuple[str, ...]:
-    """Return the languages of a policy without repetition; () for English alone."""
+    """Return a policy's distinct languages, () for English only."""
     named = tuple(dict.fromkeys(policy.languages))
     if named in ((), (ENGLISH,)):
         return ()
@@ -380,42 +380,42 @@ def _part(key: str, settings: object, location: str) -> Part[Any]:
 
 
 def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Disable agreement outside English, and refuse unknown stop words."""
+    """Disable agreement outside English, and reject unknown stop words."""
     language, policy = lexicon.language, recipe.tokens
     if language == ENGLISH:
         return recipe
     if policy.stop_word != "perturb" and not language_data.stop_words(language):
         raise UsageError(
-            f"tokens.stop_word: no function words are known for language {language!r} "
-            f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
-            f"{option('language')}"
+            "tokens.stop_word: there is no list of function words for language "
+            f"{language!r} (lexicon {lexicon.name}); set it to perturb, or import the "
+            f"lexicon with {option('language')}"
         )
     return replace(recipe, tokens=replace(policy, agreement="none"))
 
 
 def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
-    """Raise UsageError if strategy, budget and mechanism do not go together."""
+    """Raise UsageError if strategy, budget and mechanism are incompatible."""
     name, spent = recipe.mechanism.name, recipe.budget.params
     of_texts = recipe.mechanism.params.family is Family.TEXTS
     is_shared = recipe.strategy is not Strategy.TOKEN
     epsilon = spent.epsilon if isinstance(spent, uniform.Params) else None
     by_risk = isinstance(spent, uniform.Params) and epsilon is None
     reasons = {
-        f"strategy {recipe.strategy} draws a word once for several places, which must "
-        "have one epsilon: use the budget uniform": (
+        f"strategy {recipe.strategy} draws a word once for several positions, which "
+        "must have the same epsilon: use the budget uniform": (
             is_shared and recipe.budget.name != "uniform"
         ),
-        f"{name} with these parameters looks at all pairs of words for each epsilon: "
+        f"{name} with these parameters needs a slow computation for each epsilon: "
         "use the budget uniform with an epsilon, not a risk": (
             recipe.mechanism.params.needs_one_epsilon and not epsilon
         ),
-        f"{name} looks at the whole text, so that the draw of a word has no risk of "
-        f"its own; give {option('epsilon')}": of_texts and by_risk,
-        f"{name} draws every word in its context: use the strategy token": (
+        f"{name} reads the whole text, so the risk of a single word is undefined; "
+        f"give {option('epsilon')}": of_texts and by_risk,
+        f"{name} draws every word in its context; use the strategy token": (
             of_texts and is_shared
         ),
-        f"{name} looks at the whole text, so it cannot draw word after word as the "
-        f"budget {recipe.budget.name} wants; use another budget": (
+        f"{name} reads the whole text, so it cannot draw word by word as the budget "
+        f"{recipe.budget.name} requires; use another budget": (
             of_texts and isinstance(budget, SequentialBudget)
         ),
     }

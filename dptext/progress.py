@@ -1,8 +1,8 @@
-"""Name slow steps on standard error: a few plain lines, on a terminal or not.
+"""Reports slow steps on standard error in a few plain lines, on any device.
 
-Where the share that is done is known, a terminal shows a bar with the time left, a
-notebook a bar. Commands switch it on; as a library dptext is silent unless a call asks.
-Only names of public steps are written, never anything of a text.
+If the finished share is known, a terminal shows a bar with the time left, and a
+notebook a bar. Commands switch this on; as a library dptext is silent unless a call
+asks. Only names of public steps are written, never text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _shown: list[Shares] = []
 
 
 def enable(enabled: bool = True, about: str = "") -> None:
-    """Switch the lines on or off for this process; about stands before each."""
+    """Switch the lines on or off for this process; `about` precedes each."""
     global _on, _about
     _on, _about = enabled, about
 
@@ -40,7 +40,7 @@ def enabled() -> bool:
 
 
 def say(line: str) -> None:
-    """Write a line at once, where lines are on."""
+    """Write a line now if lines are on."""
     if _on and sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
             print(f"dptext: {_about}{line}", file=sys.stderr, flush=True)  # noqa: T201
@@ -48,7 +48,7 @@ def say(line: str) -> None:
 
 @contextlib.contextmanager
 def step(name: str) -> Iterator[None]:
-    """Name a step while it takes long; of steps within steps the innermost."""
+    """Announce a step if it takes long; of nested steps only the innermost."""
     if not _on:
         yield
         return
@@ -73,14 +73,14 @@ def step(name: str) -> Iterator[None]:
 
 
 def share(phase: str, done: float) -> None:
-    """Record the share of a phase that is done, 0 to 1, where `shares` shows it."""
+    """Record the finished share of a phase, 0 to 1, if `shares` shows it."""
     if _shown:
         _shown[-1](phase, done)
 
 
 @contextlib.contextmanager
 def visible(wanted: bool) -> Iterator[None]:
-    """Show lines and shares for a block of a program, if they are wanted."""
+    """Show lines and shares during a block, if wanted."""
     if not wanted:
         yield
         return
@@ -94,7 +94,7 @@ def visible(wanted: bool) -> Iterator[None]:
 
 
 def _notebook_bar() -> Shares | None:
-    """Return the display of a notebook, None outside of one."""
+    """Return a notebook's progress display, None outside a notebook."""
     ipython: Any = sys.modules.get("IPython")
     if ipython is None or not hasattr(ipython.get_ipython(), "kernel"):
         return None
@@ -113,9 +113,10 @@ def _notebook_bar() -> Shares | None:
 
 @contextlib.contextmanager
 def shares() -> Iterator[None]:
-    """Show phases and the share of each that is done; outer steps are not named.
+    """Show phases with their finished shares; outer steps are not named.
 
-    A bar on a terminal, with the time left, and in a notebook, else lines now and then.
+    A terminal shows a bar with the time left, a notebook a bar; otherwise lines appear
+    at intervals.
     """
     if not _on or sys.stderr is None or _shown:  # shown by the block around this one
         yield
@@ -171,7 +172,7 @@ def shares() -> Iterator[None]:
 
 
 def duration(seconds: float) -> str:
-    """Write a duration for people."""
+    """Format a duration for display."""
     if seconds < 90.0:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400.0 else f"{seconds / 3600:.1f} h"

@@ -1,12 +1,12 @@
-"""Cryptographic randomness, keyed per record.
+"""Cryptographic randomness with a key per record.
 
 Every record has a 128-bit nonce, a keyed hash of the run key, the settings, the
-record's identity (or its place: the name of its output among several, and its number
-there) and its text. A word's random bits are AES-256 of the nonce combined
-with the word's number in its record and a lane number: counter mode with explicit
-counters. So the same key, input and settings give the same bits for any batch size,
-number of jobs and order of work. No two words share a block, except with probability
-blocks^2 / 2^128 or so, as in AES-CTR with random nonces.
+record's identity (or its place: the name of its output, if there are several, and its
+number there) and its text. A word's random bits are AES-256 of the nonce combined with
+the word's number in its record and a lane number: counter mode with explicit counters.
+So the same key, input and settings give the same bits for any batch size, number of
+jobs and order of work. No two words share a block, except with probability about
+blocks^2 / 2^128, as in AES-CTR with random nonces.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class RunKey:
 
     @classmethod
     def fresh(cls) -> RunKey:
-        """Draw a key from the operating system."""
+        """Generate a key with the operating system's randomness."""
         return cls(os.urandom(KEY_BYTES), "system")
 
     @classmethod
     def from_seed(cls, seed: int) -> RunKey:
-        """Derive a key from a public number: for tests and papers, never private."""
+        """Derive a key from a public seed: for tests and papers, never private."""
         return cls(hashlib.blake2b(b"seed %d" % seed, digest_size=32).digest(), "seed")
 
     @classmethod
@@ -75,7 +75,7 @@ class RunKey:
 
         Raises UsageError if the file cannot be read, is short, holds few distinct
         bytes, may be read by other users (not checked if trusted), or is neither a
-        regular file nor an open pipe, such as `<(...)` of a shell.
+        regular file nor an open pipe, such as `<(...)` in a shell.
         """
         make = f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
         if not os.path.lexists(path):
@@ -97,7 +97,7 @@ class RunKey:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RunKey:
-        """Take at least 32 random bytes, raw or as 64 hexadecimal digits.
+        """Use at least 32 random bytes, raw or as 64 hexadecimal digits.
 
         Raises UsageError if they are too few or too many, or hold few distinct values.
         """
@@ -113,10 +113,10 @@ class RunKey:
 
 
 def is_mounted_secret(path: str, mounts: str) -> bool:
-    """Return whether a file lies on a mount of secrets, which only one container sees.
+    """Return whether a file is on a secrets mount seen only by one container.
 
     path has no links in it; mounts: the content of /proc/self/mountinfo (Linux). A
-    file in this folder on the disk of the whole machine does not count: all users of
+    file in such a folder on the machine's own disk does not count: all users of
     the machine see it.
     """
     # The fifth column is the mount point, with spaces and the like as octal numbers.
@@ -141,11 +141,11 @@ def key_bytes(
     is_public: Callable[[bytes], bool] = lambda data: False,
     advice: str = "",
 ) -> bytes:
-    """Return the content of a key file of any kind.
+    """Return the content of any kind of key file.
 
-    Raises UsageError if it cannot be read, or if other users may read it: also as its
+    Raises UsageError if it cannot be read, or if other users may read it, including its
     owner, unless that is this user or root. Exceptions are content for which is_public
-    is true, such as a public key, and a secret of a container, as its mount keeps other
+    is true, such as a public key, and container secrets, as their mount keeps other
     users out. advice is added to the message.
     """
     streams.check_file(path, "key file")
@@ -181,7 +181,7 @@ class _BlockCipher(Protocol):
 
 
 class _WatchedCipher:
-    """A cipher that shows each block before it encrypts it."""
+    """A cipher that reports each block before encrypting it."""
 
     def __init__(self, cipher: _BlockCipher, watch: Callable[[bytes], object]) -> None:
         self._cipher, self._watch = cipher, watch
@@ -197,15 +197,15 @@ class _WatchedCipher:
 
 
 class Randomness:
-    """The source of the random bits of a run, batch by batch."""
+    """Source of a run's random bits, batch by batch."""
 
     def __init__(self, key: RunKey, settings: str, output: str | None = None) -> None:
-        """Derive the keys of nonces and bits.
+        """Derive the keys for nonces and bits.
 
-        The digest of settings covers everything besides key and input that affects
+        The digest of settings covers everything other than key and input that affects
         draws. It is part of both keys: any change of settings gives independent noise,
         even with the same key. output: a name that is part of every nonce of a record;
-        records of outputs with two names have independent draws.
+        outputs with different names have independent draws.
         """
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -230,10 +230,10 @@ class Randomness:
         )
 
     def watched(self, watch: Callable[[bytes], object]) -> Randomness:
-        """Return a source of the same bits that calls watch with each counter block.
+        """Return an equal source that calls `watch` with each counter block.
 
         A block has 16 bytes. Two steps with the same block share their random bits: an
-        audit can only find that here. Values of `once` are computed again.
+        audit can only detect that here. Values of `once` are recomputed.
         """
         source = copy.copy(self)
         source._computed = {}
@@ -241,7 +241,7 @@ class Randomness:
         return source
 
     def once(self, name: str, make: Callable[[], Value]) -> Value:
-        """Return a value that is computed once for this key and settings, by name."""
+        """Compute a named value once for this key and these settings."""
         if name not in self._computed:
             self._computed[name] = make()
         value: Value = self._computed[name]
@@ -250,7 +250,7 @@ class Randomness:
     def nonce(self, record: Record) -> bytes:
         """Return the record's 128-bit nonce, from its identity and its texts.
 
-        No two records of an output share one: records of equal identity and texts
+        Records of an output never share one: records with equal identity and texts
         differ in their count (repeat).
         """
         # A letter before each part and its length make the hashed bytes unambiguous.
@@ -268,24 +268,24 @@ class Randomness:
         return hashed.digest()
 
     def keyed(self, data: bytes) -> bytes:
-        """Return 32 bytes that follow from data under the key and settings.
+        """Return 32 bytes derived from data with the key and settings.
 
-        No nonce of a record does: those have another key.
+        They are independent of record nonces, which use another key.
         """
         return hashlib.blake2b(data, key=self._data_key, digest_size=32).digest()
 
     @property
     def run_nonce(self) -> bytes:
-        """Return the nonce of draws that all outputs of a run share.
+        """Return the nonce for draws shared by all outputs of a run.
 
-        No record has it, as none has this number.
+        No record has this nonce, as none has its number.
         """
         return hashlib.blake2b(b"o-2", key=self._nonce_key, digest_size=16).digest()
 
     def bits(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
         """Return the random bits of a batch of n words.
 
-        nonces (r,), one for each record; records (n,), the record of each word, in
+        nonces (r,): one per record; records (n,): the record of each word, in
         order.
         """
         table = np.frombuffer(b"".join(nonces), np.uint64).reshape(-1, 2)
@@ -298,7 +298,7 @@ class Randomness:
 
 
 class RandomBits:
-    """The random bits of a batch of n words; every lane of a word is independent."""
+    """The random bits of a batch of n words; all lanes are independent."""
 
     def __init__(
         self,
@@ -314,23 +314,23 @@ class RandomBits:
         self._first = first
 
     def __len__(self) -> int:
-        """Return n."""
+        """Return the number of words n."""
         return len(self._number)
 
     def take(self, positions: NDArray[np.int64]) -> RandomBits:
-        """Return the bits of some of the words, the same as in the whole batch."""
+        """Return the bits of some words, the same as in the whole batch."""
         return RandomBits(
             self._cipher, self._nonces[positions], self._number[positions], self._first
         )
 
     def since(self, lane: int) -> RandomBits:
-        """Return the bits of a later step, in which this lane has number 0."""
+        """Return the bits for a later step, which numbers this lane 0."""
         return RandomBits(self._cipher, self._nonces, self._number, self._first + lane)
 
     def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:
         """Return 128 bits per lane: (n, 2 * lanes) uint64, from lane to lane + lanes.
 
-        A step numbers its own lanes from 0; equal lanes give equal bits.
+        Steps number their lanes from 0; equal lanes give equal bits.
         """
         lane += self._first
         blocks = np.empty((len(self._number), lanes, 2), np.uint64)
@@ -352,7 +352,7 @@ class RandomBits:
 
     @staticmethod
     def unit(integers: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Turn 64-bit values into uniforms strictly between 0 and 1, of 52 bits."""
+        """Convert 64-bit values to uniforms strictly between 0 and 1, of 52 bits."""
         # The 52 high bits become the fraction of a float64 in [1, 2); subtracting
         # 1 - 2^-53 is exact, and moves the grid half a step away from 0 and 1.
         high = integers >> np.uint64(12)
@@ -363,7 +363,7 @@ class RandomBits:
 
     @staticmethod
     def below(integers: NDArray[np.uint64], bound: int) -> NDArray[np.int64]:
-        """Turn 64-bit values into integers below bound, for bound < 2^32.
+        """Convert 64-bit values to integers below bound, for bound < 2^32.
 
         Probabilities differ from 1 / bound by at most 2^-64: it is the high half of the
         128-bit product integers * bound.

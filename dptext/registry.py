@@ -1,9 +1,9 @@
-"""Find components by (stage, name): the file name in the stage's folder is the name.
+"""Finds components by stage and name; the file name in a stage's folder is the name.
 
-A stage may lie in the folder of another: budgets.scores. A component of another package
-is found by the entry point group `dptext.<stage>`, the last part of the stage's name.
-A name of dptext is dptext's: an entry point that takes one is refused. A component of
-another package that cannot be used is refused when it is asked for, not before.
+A stage may be inside another stage's folder: budgets.scores. A component of another
+package is found by the entry point group `dptext.<stage>`, the last part of the stage's
+name. Names of dptext's components are reserved: entry points that use one are refused.
+A component of another package that cannot be used is refused only when it is requested.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _KNOWN_AS = re.compile(r"^Known as: (.+)\.$", re.MULTILINE)
 
 @cache
 def names(stage: str) -> tuple[str, ...]:
-    """Return the names of all components of a stage, sorted, with `_` as `-`."""
+    """Return the sorted names of a stage's components, with `_` as `-`."""
     return tuple(sorted(_packaged(stage) | _outside(stage).keys()))
 
 
 def find(stage: str, name: str) -> ModuleType:
-    """Import one component and nothing else.
+    """Import a single component.
 
-    Raises UsageError for an unknown name, with the nearest known one, and for one of
+    Raises UsageError for an unknown name, suggesting the nearest one, and for one of
     another package that cannot be used, with the package's name and the reason.
     """
     known = names(stage)
@@ -67,9 +67,9 @@ def find(stage: str, name: str) -> ModuleType:
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
     if name in _packaged(stage):
-        problem = "the name is that of a component of dptext; remove the package"
+        problem = "the name belongs to a component of dptext; remove the package"
     elif len(entries) > 1:
-        problem = "the name is taken twice; remove all packages but one"
+        problem = "several packages use the name; remove all but one"
     else:
         try:
             module = entries[0].load()
@@ -87,7 +87,7 @@ def find(stage: str, name: str) -> ModuleType:
 
 
 def _unfit(stage: str, module: object) -> str:
-    """Describe a required member that a module of a stage lacks; "" if it has all."""
+    """Describe a required member missing from a stage's module; "" if none is."""
     if not isinstance(module, ModuleType):
         return "is not a module"
     for member in _MEMBERS.get(stage, ("Params",)):
@@ -108,7 +108,7 @@ def _unfit(stage: str, module: object) -> str:
 
 @cache
 def _packaged(stage: str) -> frozenset[str]:
-    """Return the names of dptext's own components."""
+    """Return the names of dptext's components."""
     package = importlib.import_module(f"dptext.{stage}")
     return frozenset(
         info.name.replace("_", "-")
@@ -119,7 +119,7 @@ def _packaged(stage: str) -> frozenset[str]:
 
 @cache
 def _outside(stage: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of a stage's group by their names."""
+    """Return the entry points of a stage's group by name."""
     entries: dict[str, tuple[EntryPoint, ...]] = {}
     for entry in _entries():
         if entry.group == _group(stage):
@@ -129,7 +129,7 @@ def _outside(stage: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _entries() -> tuple[EntryPoint, ...]:
-    """Return the entry points of all packages for dptext, read once."""
+    """Return all packages' entry points for dptext, read once."""
     if not any(map(_may_extend, sys.path)):
         return ()
     from importlib.metadata import distributions
@@ -143,9 +143,9 @@ def _entries() -> tuple[EntryPoint, ...]:
 
 
 def _may_extend(folder: str) -> bool:
-    """Return whether a package of a folder may have entry points for dptext.
+    """Return whether a folder contains a package with entry points for dptext.
 
-    A look at their files takes a tenth of the time of reading all entry points.
+    This takes a tenth of the time of reading all entry points.
     """
     try:
         packages = os.listdir(folder or ".")
@@ -165,7 +165,7 @@ def _may_extend(folder: str) -> bool:
 
 
 def component_name(stage: str, module: str) -> str:
-    """Return the name of the component that a module belongs to."""
+    """Return the name of the component in a module."""
     within = f"dptext.{stage}."
     if module.startswith(within):
         return module.removeprefix(within).partition(".")[0].replace("_", "-")
@@ -176,9 +176,9 @@ def component_name(stage: str, module: str) -> str:
 
 
 def code(stage: str, name: str) -> str:
-    """Name the code of another package's component; "" for one of dptext.
+    """Identify the code of another package's component; "" for dptext's.
 
-    Distribution, version, and the sha256 of the file that the component is.
+    It names distribution, version, and the sha256 of the component's file.
     """
     for entry in _outside(stage).get(name, ()):
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
@@ -189,9 +189,9 @@ def code(stage: str, name: str) -> str:
 
 
 def owner(module: str) -> str:
-    """Name the component of another package that a module is, or its package.
+    """Name the other package, and its component, that a module belongs to.
 
-    "" for all other modules.
+    Returns Returns "" for all other modules.
     """
     package = ""
     for stage in STAGES:
@@ -206,7 +206,7 @@ def owner(module: str) -> str:
 
 
 def look_again() -> None:
-    """Forget which packages are installed."""
+    """Clear the cache of installed packages."""
     for kept in (names, _outside, _entries):
         kept.cache_clear()
 
@@ -227,9 +227,9 @@ def _kind(stage: str) -> str:
 
 
 def published(stage: str) -> dict[str, str]:
-    """Return the component of dptext for each name that papers give one.
+    """Map the names used in papers to dptext's components.
 
-    A docstring names them: "Known as: 1-Diffractor."; remarks stand in parentheses.
+    Docstrings list them: "Known as: 1-Diffractor."; remarks are in parentheses.
     """
     published_names = {}
     for name in sorted(_packaged(stage)):
@@ -243,7 +243,7 @@ def published(stage: str) -> dict[str, str]:
 def suggest(
     name: str, known: tuple[str, ...], others: Mapping[str, str] | None = None
 ) -> str:
-    """Suggest the known name that is meant, or list all; others mean known ones."""
+    """Suggest the known name that was meant, or list all; `others` are aliases."""
     meant = {each.casefold(): each for each in known}
     for other, means in (others or {}).items():
         meant.setdefault(other.casefold(), means)

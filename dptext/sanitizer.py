@@ -1,6 +1,6 @@
-"""A Sanitizer makes texts, tables and files private from a Python program.
+"""The Sanitizer class, which sanitizes texts, tables and files from Python.
 
-Errors and warnings name keywords, where those of commands name options.
+Its errors and warnings name keywords instead of command-line options.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
 @dataclass(frozen=True)
 class SanitizedFiles:
-    """Files that were made private."""
+    """Sanitized files and their report."""
 
     #: The outputs, each with its public report beside it.
     paths: tuple[pathlib.Path, ...]
@@ -68,21 +68,23 @@ class SanitizedFiles:
 
     @property
     def report(self) -> Report:
-        """Return the internal report of all of them, for the owner of the texts.
+        """Return the internal report on all files, for the owner of the texts.
 
-        Raises UsageError if nothing was left to do.
+        Raises UsageError if there was nothing left to do.
         """
         if self._report is None:
-            raise UsageError("report: all outputs were finished before this call")
+            raise UsageError(
+                "report: there is none, as all outputs were already finished"
+            )
         return self._report
 
     def _repr_html_(self) -> str | None:
-        """Return the short answer of the report as a part of a page."""
+        """Return the report's summary as an HTML fragment."""
         return None if self._report is None else self._report._repr_html_()
 
 
 class Sanitizer:
-    """Makes texts, tables and files private with one profile and one key.
+    """Sanitizes texts, tables and files with one profile and one key.
 
     >>> sanitizer = dptext.Sanitizer("balanced", risk="10%")
     >>> len(sanitizer.texts(["Call me at noon.", "The room was clean."]))
@@ -90,26 +92,25 @@ class Sanitizer:
     >>> str(sanitizer.report.guarantee.bound.notion)
     'LDP'
 
-    Words are prepared once, for all texts and tables. The key of an object is fresh if
-    none is given, and stays: an equal text at an equal place of a call gets equal
-    words, in every call, and reports state it as a key that is given. So make a new
-    object, or give all texts to one call, where equal texts must not be linked. A
-    Sanitizer with a fresh key cannot be pickled or copied. Calls of several threads
-    need one object each.
+    The lexicon is prepared once, for all texts and tables. The key is fresh if none is
+    given, and fixed for the object: an equal text at an equal place of a call gets
+    equal words, in every call, and reports describe it like a given key. So create a
+    new object, or pass all texts in one call, if equal texts must not be linkable. A
+    Sanitizer with a fresh key cannot be pickled or copied. Use one object per thread.
 
     - profile: a name, as `dptext list profiles` shows them, or a .yaml file;
       without one readable, or balanced with a risk or a mechanism.
-    - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
-    - risk: how often the best guess of a word may be right, "20%" or 0.2.
+    - overrides: keys that override the profile's: {"tokens": {"number": "mask"}}.
+    - risk: how often an attacker's best guess of a word may be right, "20%" or 0.2.
     - epsilon: nats per word, instead of a risk.
     - mechanism, decode: names, as `dptext list mechanisms` and the docs have them.
     - lexicon: a name or a file of words with vectors.
     - topics: a name of `dptext topics build`; each text becomes a topic.
     - key: at least 32 secret random bytes, or a file that holds them. Equal texts at
-      equal places of a call with the same settings give the same texts then, in
-      other programs, too.
+      equal places of a call with the same settings then give the same texts, also in
+      other programs.
     - progress: whether to show a bar, in a notebook as well.
-    - report: whether to count words for `report`; texts and tables are faster without.
+    - report: whether to count words for `report`; without, texts and tables are faster.
 
     Raises TypeError and UsageError for settings; the first call opens the lexicon, and
     raises LexiconError.
@@ -149,48 +150,50 @@ class Sanitizer:
 
     @classmethod
     def for_one_call(cls, *settings: Any, **named: Any) -> Self:
-        """Return an object for one call, after which nobody keeps a fresh key."""
+        """Return an object for a single call, after which a fresh key is gone."""
         sanitizer = cls(*settings, **named)
         sanitizer.key = sanitizer._opened
         return sanitizer
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return the settings. Raises TypeError for a key that is in memory alone."""
+        """Return the settings for pickling. Raises TypeError for an in-memory key."""
         if self._opened.origin == "system":
             raise TypeError(
                 "a Sanitizer with a fresh key cannot be pickled or copied: give it a "
-                "key, as in key='run.key'"
+                "key, such as key='run.key'"
             )
         return functools.partial(type(self), **self._settings), ()
 
     @functools.cached_property
     def pipeline(self) -> Pipeline:
-        """Return the profile with its lexicon: the public work, done once."""
+        """Return the prepared profile with its lexicon, built once."""
         with shown_in(PYTHON):
             lexicon = lexicons.find(self.profile.lexicon)
             return calibration.build(self.profile, lexicon)
 
     @property
     def report(self) -> Report:
-        """Return the internal report of the last call that has ended.
+        """Return the internal report of the last completed call.
 
-        str(report) and a notebook show its short answer, report.to_json() is all of it;
+        str(report) and a notebook show its summary, report.to_json() all of it;
         `dptext.report.document.public` makes it public. Raises UsageError if there is
         none.
         """
         if self._reported is None:
-            raise UsageError("report: no call has ended yet that counted its words")
+            raise UsageError(
+                "report: there is none yet; process texts first, with report=True"
+            )
         return self._reported()
 
     def text(self, text: str) -> str:
-        """Replace the words of one text."""
+        """Replace the words of a text."""
         (private,) = self.texts((text,))
         return private
 
     def texts(self, texts: Iterable[str]) -> list[str]:
         """Replace the words of each text, in order.
 
-        texts: an iterable, a column or an array of texts. Warns where many words are
+        texts: an iterable, column or array of texts. Warns if many words are
         unknown to the lexicon. Raises TypeError for anything else.
         """
         with self._shown(PYTHON):
@@ -209,21 +212,21 @@ class Sanitizer:
         columns: str | Sequence[str],
         **options: Unpack[TableKeywords],
     ) -> Table:
-        """Replace the words of columns of a table; a table of the same kind comes back.
+        """Replace the words in columns of a table; return a table of the same kind.
 
-        - table: of pandas, Polars, pyarrow or Hugging Face datasets. The result shares
-          all other columns with it.
+        - table: from pandas, Polars, pyarrow or Hugging Face datasets. The result
+          shares all other columns with it.
         - columns: one or several that hold texts, lists of texts, or structs in which a
           dotted path leads to them.
-        - id: a column that decides the random bits of a row instead of its number.
+        - id: a column that seeds a row's random bits instead of its number.
         - missing: "pass" leaves nulls, which are an InputError otherwise.
-        - drop: columns that the result lacks.
-        - pseudonym: columns with values that become tokens, by the key. Equal values
+        - drop: columns left out of the result.
+        - pseudonym: columns whose values become tokens, using the key. Equal values
           stay equal, so that frequencies and links remain, and anybody with the key can
           test guesses.
 
-        Warns of other columns that look identifying. Raises TypeError for other objects
-        than tables, InputError for columns without texts.
+        Warns about other columns that look identifying. Raises TypeError for objects
+        other than tables, InputError for columns without texts.
         """
         with self._shown(TABLE):
             frame = frames.wrap(table)
@@ -255,7 +258,7 @@ class Sanitizer:
         fields: str | Sequence[str] = (),
         **options: Unpack[FileKeywords],
     ) -> SanitizedFiles:
-        """Make files private, as `dptext sanitize` does: the same bytes under a key.
+        """Sanitize files as `dptext sanitize` does; a key gives the same bytes.
 
         A public report appears beside each output; existing outputs are replaced.
 
@@ -263,16 +266,16 @@ class Sanitizer:
         - output: one file for all; or out_dir: a folder, in which each file keeps its
           name.
         - fields: the private texts of a record; lines of plain text have no fields.
-        - format, encoding: of the files, where names and content do not tell them.
+        - format, encoding: of the files, if names and content do not show them.
         - id, missing, drop, pseudonym: as for columns of a table.
-        - on_error: "skip" leaves out records that cannot be read, and of several files
-          those that cannot be read, each with a warning; otherwise an InputError.
+        - on_error: "skip" skips unreadable records, and, of several files,
+          unreadable ones, each with a warning; otherwise InputError is raised.
         - jobs: the number of processes, or "auto".
 
-        Warns of columns that look identifying. Raises UsageError and LexiconError for
-        arguments, InputError for files that cannot be read, OutputError where an output
-        cannot be written. A single output then does not exist; of several, those exist
-        that were complete.
+        Warns about columns that look identifying. Raises UsageError and LexiconError
+        for arguments, InputError for unreadable files, OutputError if an output cannot
+        be written. A single output then does not exist; of several, only the complete
+        ones exist.
         """
         with self._shown(PYTHON):
             values = {"output": output, "fields": fields, **options}
@@ -302,14 +305,14 @@ class Sanitizer:
     ) -> Plan:
         """Return guarantee, risk and cost before any text is read.
 
-        Arguments are those of `files`; the sizes of paths give the time.
+        Arguments are as for `files`; the time is estimated from the sizes of paths.
         """
         with self._shown(PYTHON):
             request = self._request(paths, {"fields": fields, **options})
             return plan.planned(request, self.pipeline, self.key.origin)
 
     def _request(self, paths: object, values: Mapping[str, object]) -> Request:
-        """Return the request of a call for files. Raises TypeError and UsageError."""
+        """Return the request for a call on files. Raises TypeError and UsageError."""
         files = _input_files(paths)
         selection, outputs = fill(Selection, values), fill(Outputs, values)
         find_replacement(selection, self._opened)  # raises UsageError
@@ -347,19 +350,19 @@ class Sanitizer:
         )
 
     def begin(self) -> Call:
-        """Begin a call with the key of this object."""
+        """Begin a call with this object's key."""
         is_any = language.is_asked_for(self.choices.keys)
         return Call(self.pipeline, self.key, any_language=is_any, counts=self._counts)
 
     @contextmanager
     def _shown(self, interface: Interface) -> Iterator[None]:
-        """Word messages of a block for an interface, with a bar if it is wanted."""
+        """Use an interface for messages in a block, with a bar if wanted."""
         with shown_in(interface), visible(self._progress):
             yield
 
 
 def _input_files(paths: Any) -> tuple[str, ...]:
-    """Return the files that a call names. Raises TypeError."""
+    """Return the files named in a call. Raises TypeError."""
     if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
         raise TypeError(
             f"paths: a {type(paths).__name__} is no path: give a table to "
@@ -374,9 +377,9 @@ _OURS = re.compile(r"dptext(\.|$)")
 
 
 class Call:
-    """The texts or rows of one call, with their counts and warnings.
+    """The texts or rows of a call, with their counts and warnings.
 
-    any_language: whether not to warn of words in other languages; counts: whether there
+    any_language: skip warnings about words in other languages; counts: whether there
     will be a report.
     """
 
@@ -399,14 +402,14 @@ class Call:
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
-        """Warn the program, and note it for the report."""
+        """Issue a Python warning, and record it for the report."""
         self.warnings.append(line)
         warn(line)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
-        """Give each text with its words replaced, in order.
+        """Yield each text with its words replaced, in order.
 
-        total: their number, if it is known.
+        total: the number of texts, if known.
         """
         done = 0
         randomness = self.pipeline.randomness(self.key)
@@ -428,11 +431,11 @@ class Call:
         unchanged: Sequence[str] = (),
         finder: str = "",
     ) -> Callable[[], Report]:
-        """End the work so far, and return its internal report when it is called.
+        """Finish the work so far; return a function that builds its internal report.
 
-        selection: the private columns of a table, None for texts without one;
-        unchanged: all others, empty if they are not known; finder: name of the
-        component that chose the private parts of texts, "" without one.
+        selection: the private columns of a table, None for plain texts;
+        unchanged: all other columns, empty if unknown; finder: name of the
+        component that chose the private parts of texts, or "".
         """
         self.tally.copied.update(dict.fromkeys(unchanged))
         self.tally.seconds = time.monotonic() - self._began
@@ -453,13 +456,13 @@ class Call:
 
 
 class Warnings:
-    """Passes the warnings of a run to the program, and notes them for the report."""
+    """Passes the warnings of a run to Python, and records them for the report."""
 
     def __init__(self) -> None:
         self._noted: dict[str, None] = {}
 
     def warn(self, line: str) -> None:
-        """Warn the program once."""
+        """Issue a Python warning once."""
         if line not in self._noted:
             self._noted[line] = None
             warn(line)
@@ -468,13 +471,13 @@ class Warnings:
 
     @contextmanager
     def bar(self) -> Iterator[job.Progress]:
-        """Show how many records and words are done."""
+        """Show the number of finished records and words."""
         yield lambda records, words: share(
             f"{records:,} records, {words:,} words replaced", 0.0
         )
 
     def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
-        """Warn last of the unchanged fields that identify people."""
+        """Issue a final warning about unchanged fields that identify people."""
         if identifying:
             self.warn(warning(identifying, advice))
 
@@ -484,7 +487,7 @@ class Warnings:
 
 
 def warn(line: str) -> None:
-    """Warn the program, at its line; the warning holds nothing of a text."""
+    """Issue a Python warning at the caller's line; it must not contain text."""
     modules = []
     frame = inspect.currentframe()
     while frame is not None:
@@ -498,7 +501,7 @@ def warn(line: str) -> None:
 def checked_texts(texts: object) -> Iterator[str]:
     """Return an iterator of texts. Raises TypeError for anything else.
 
-    A table or a dict would give the names of its columns or its keys.
+    Iterating a table or dict would give its column names or keys.
     """
     kind = type(texts).__name__
     if isinstance(texts, Mapping):
@@ -540,17 +543,17 @@ def _each(texts: Iterable[object]) -> Iterator[str]:
 
 
 def _described(value: object) -> str:
-    """Name the type of a value, and the dimensions of an array."""
+    """Describe the type of a value, and the dimensions of an array."""
     kind = type(value).__name__
     return f"{kind} of {value.ndim} axes" if isinstance(value, np.ndarray) else kind
 
 
 def _is_missing(value: object) -> bool:
-    """Tell whether a value stands for a missing one: None, NaN, NA of pandas."""
+    """Return whether a value is missing: None, NaN, or pandas' NA."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def length(texts: object) -> int:
-    """Return the number of texts, 0 where it is unknown."""
+    """Return the number of texts, 0 if unknown."""
     return len(texts) if isinstance(texts, Sized) else 0

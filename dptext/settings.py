@@ -1,6 +1,6 @@
-"""Plain data from YAML or JSON become settings (frozen dataclasses), and their digests.
+"""Converts plain data (YAML, JSON) to settings, frozen dataclasses, and hashes them.
 
-Settings may name files, folders and models. A prepared component has the digest of each
+Settings may name files, folders and models. A prepared component has a digest of each
 (`Prepared.content`), which replaces the setting in the nonce of every record
 (dptext.pipeline): other content gives new draws, and the same content at another path
 gives the same draws.
@@ -53,7 +53,7 @@ def convert(
 ) -> Settings:
     """Convert plain data to a frozen dataclass. Raises UsageError for unknown keys.
 
-    Messages name the data by its location, and suggest its keys or others of the place.
+    Messages refer to data by `location`, and suggest its keys or `others`.
     """
     if not isinstance(data, Mapping):
         raise UsageError(f"{location}: give keys and values")
@@ -84,14 +84,14 @@ def convert(
 
 
 def _describe_type(match: re.Match[str]) -> str:
-    """Write the expected type in plain words."""
+    """Describe the expected type in plain words."""
     kinds, bound, limit = match.groups()
     named = " or ".join(_TYPES.get(kind, kind) for kind in kinds.split(" | "))
     return f"give {named}" + (f"{_BOUNDS[bound]} {float(limit):g}" if bound else "")
 
 
 def _choices(hint: object) -> Iterator[str]:
-    """Yield the words that a type admits."""
+    """Yield the words that a type allows."""
     if isinstance(hint, EnumType):
         yield from map(str, hint)
     for part in typing.get_args(hint):
@@ -102,7 +102,7 @@ def _choices(hint: object) -> Iterator[str]:
 
 
 def _number(value: object) -> object:
-    """Read "10%" as 0.1."""
+    """Convert "10%" to 0.1."""
     if isinstance(value, str) and value.endswith("%"):
         try:
             return float(value[:-1]) / 100.0
@@ -112,9 +112,9 @@ def _number(value: object) -> object:
 
 
 def share(value: object, name: str) -> float:
-    """Read a share: "20%", "0.2" or 0.2; name: the setting, as messages show it.
+    """Parse a share, "20%", "0.2" or 0.2; name: the setting's name in messages.
 
-    Raises UsageError unless it is between 0 and 1 (20 and 120% are refused).
+    Raises UsageError unless it is between 0 and 1 (20 and 120% are rejected).
     """
     text = str(value).strip()
     try:
@@ -132,7 +132,7 @@ def share(value: object, name: str) -> float:
 
 
 def read_yaml(path: Path, kind: str) -> JsonObject:
-    """Read a file of keys and values. Raises UsageError with kind, name and line."""
+    """Read a YAML file. Raises UsageError with kind, name and line."""
     return decode_yaml(read_content(path, kind), path.name, kind)
 
 
@@ -142,7 +142,7 @@ def read_content(path: str | Path, kind: str) -> bytes:
 
 
 def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
-    """Read a small file; return its content and its status. Raises UsageError."""
+    """Read a small file with its status. Raises UsageError."""
     try:
         return streams.read_with_status(path, kind)
     except OSError as error:
@@ -162,7 +162,7 @@ _YAML_HINTS = {
 
 
 def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
-    """Parse the content of a file of keys and values. Raises UsageError."""
+    """Parse the content of a YAML file. Raises UsageError."""
     import yaml
 
     try:
@@ -181,7 +181,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         syntax = yaml.scanner.ScannerError | yaml.parser.ParserError
         if isinstance(error, syntax | yaml.composer.ComposerError):
             hints = (hint for part, hint in _YAML_HINTS.items() if part in problem)
-            problem = f"not valid YAML here or above; {next(hints, problem)}"
+            problem = f"invalid YAML here or above; {next(hints, problem)}"
         raise UsageError(f"{name}{where}: {problem}") from None
     if not isinstance(data, dict):
         problem = "is empty" if data is None else "has no keys"
@@ -192,7 +192,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
 
 
 def read_value(text: str) -> object:
-    """Read the value of a setting as YAML; anything else is text."""
+    """Parse the value of a setting as YAML; anything invalid is text."""
     import yaml
 
     try:
@@ -202,7 +202,7 @@ def read_value(text: str) -> object:
 
 
 def _check_size(text: str, loader: Yaml) -> None:
-    """Raise YAMLError for aliases and deep nesting, which may grow without limit."""
+    """Raise YAMLError for aliases and deep nesting, which can explode in size."""
     import yaml
 
     event: Yaml
@@ -212,7 +212,7 @@ def _check_size(text: str, loader: Yaml) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         alias = isinstance(event, yaml.AliasEvent)
         if alias or depth > _DEEPEST:
-            problem = "aliases (*name) are not read; write the value out"
+            problem = "aliases (*name) are not supported; write the value out"
             raise yaml.MarkedYAMLError(
                 problem=problem if alias else f"nested deeper than {_DEEPEST}",
                 problem_mark=event.start_mark,
@@ -221,7 +221,7 @@ def _check_size(text: str, loader: Yaml) -> None:
 
 @cache
 def _loader() -> Yaml:
-    """Return a safe loader that refuses a key given twice and reads 1e-3."""
+    """Return a safe loader that rejects duplicate keys and parses 1e-3."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -244,7 +244,7 @@ def _loader() -> Yaml:
 
 
 class Prepared:
-    """A prepared component: its settings, with all public work done."""
+    """A prepared component: its settings plus everything computed from public data."""
 
     __slots__ = ()
 
@@ -265,9 +265,9 @@ def digest_of_data(value: object) -> str:
 
 
 def digest_of_path(path: str | Path) -> str:
-    """Return the sha256 of a file, or of the names and bytes of the files of a folder.
+    """Return the sha256 of a file, or of the names and contents in a folder.
 
-    Hidden files and compiled Python are left out. Raises UsageError for a file that
+    Hidden files and compiled Python are skipped. Raises UsageError for a file that
     cannot be read.
     """
     top = Path(path)

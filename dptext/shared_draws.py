@@ -1,11 +1,11 @@
-"""How often a word is drawn: at each place, once in a record, or once in a run.
+"""Draws shared by equal words: none, within a record, or within a run.
 
-- token: each word of a text.
-- record: each distinct word of a record.
-- data-set: each distinct word of a run, in any order of the records, from a table with
-  one row for each word of the vocabulary.
+- token: each occurrence of a word is drawn.
+- record: each distinct word of a record is drawn once.
+- data-set: each distinct word of a run is drawn once, in any order of records, in a
+  table with one row per word of the vocabulary.
 
-The last two show which words are equal, and the statement tells it. All words outside
+The last two reveal which words are equal, as the statement says. All words outside
 the vocabulary count as one word, and so do all numbers of one element; a drawn element
 becomes a new number at each place.
 """
@@ -25,10 +25,10 @@ Draw = Callable[[Ids, Eps, RandomBits], Ids]
 def draw_by_record(
     ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw
 ) -> Ids:
-    """Draw each distinct word of a record once, with the bits of its first occurrence.
+    """Draw each distinct word of a record once, with its first occurrence's bits.
 
     The arrays ids, eps and records, non-decreasing, are (n,), with one row of bits for
-    each word. Returns drawn words (n,).
+    each word. Returns the drawn words (n,).
     """
     # Word and record in one number. Unknown words are -1, so ids are shifted by 1.
     pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
@@ -41,7 +41,7 @@ def draw_by_record(
 
 
 class RunTable:
-    """The draws of one run for each word of the vocabulary, made on demand."""
+    """A run's draws for each vocabulary word, made on demand."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.run_nonce
@@ -50,7 +50,7 @@ class RunTable:
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
-        """Return the drawn words of ids; the row of a word alone decides its draw."""
+        """Return the drawn words for ids; a draw depends only on the word's row."""
         rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
         new, first = np.unique(rows, return_index=True)
         missing = self._drawn[new] < 0

@@ -1,7 +1,7 @@
-"""Signatures of public reports: the holder of the key finds every edit.
+"""Signatures of public reports, which reveal any edit to the key's holder.
 
 Ed25519 (RFC 8032); the public half of a key only verifies. The signature covers all
-bytes of a report except the hexadecimal digits of the signature itself: remove these to
+bytes of a report except the hexadecimal digits of the signature itself: remove them to
 get the signed bytes.
 """
 
@@ -34,7 +34,7 @@ UNSIGNED = "not signed"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A signature of a public report."""
+    """The signature of a public report."""
 
     # No row: the page says who signed.
     algorithm: Annotated[
@@ -59,7 +59,7 @@ class Signature:
 
 
 class Key:
-    """An Ed25519 key pair, or its public half alone, which verifies only.
+    """An Ed25519 key pair, or only its public half, which can verify.
 
     id: the first 16 hexadecimal digits of the SHA-256 of the public half.
     """
@@ -71,7 +71,7 @@ class Key:
         self.id = hashlib.sha256(public.public_bytes_raw()).digest()[:8].hex()
 
     def holds(self, data: bytes, value: bytes) -> bool:
-        """Return whether a signature of data is by this key."""
+        """Return whether a signature of data was made by this key."""
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -82,26 +82,28 @@ class Key:
 
 
 def read(path: Path) -> Key:
-    """Read an Ed25519 key as PEM.
+    """Read an Ed25519 key in PEM format.
 
-    Raises UsageError, as for a private key that other users may read.
+    Raises UsageError, for example for a private key that other users may read.
     """
     return parse(randomness.key_bytes(path, is_public), f"key file {path}")
 
 
 def is_public(data: bytes) -> bool:
-    """Return whether a file holds the public half of a key."""
+    """Return whether a file contains the public half of a key."""
     return data.lstrip().startswith(_PUBLIC)
 
 
 def parse(data: bytes, name: str) -> Key:
-    """Return the key of a file's content. Raises UsageError."""
+    """Parse a key file's content. Raises UsageError."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     if data.count(_BEGINS) > 1:
-        raise UsageError(f"{name}: it holds several keys; give each a file of its own")
+        raise UsageError(
+            f"{name}: it contains several keys; put each into a separate file"
+        )
     key: object = None
     with contextlib.suppress(TypeError, ValueError, UnsupportedAlgorithm):
         if is_public(data):
@@ -119,7 +121,7 @@ def parse(data: bytes, name: str) -> Key:
 
 
 def read_private(path: Path) -> Key:
-    """Read a key that signs. Raises UsageError."""
+    """Read a signing key. Raises UsageError."""
     key = read(path)
     if key.private is None:
         raise UsageError(
@@ -129,7 +131,7 @@ def read_private(path: Path) -> Key:
 
 
 def sign(report: bytes, key: Key | None) -> bytes:
-    """Return an encoded report with its signature, the report itself without a key."""
+    """Return an encoded report with its signature; unchanged without a key."""
     if key is None:
         return report
     assert key.private is not None
@@ -145,7 +147,7 @@ def is_signed(report: bytes) -> bool:
 
 
 def problem(report: bytes, keys: Sequence[Key]) -> str:
-    """Explain why no key verifies the signature; "" if one does."""
+    """Explain why none of the keys verifies the signature, "" if one does."""
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"
@@ -158,11 +160,11 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     value = bytes.fromhex(signature.value)
     if once and any(key.holds(data, value) for key in candidates):
         return ""
-    return "its report was changed: the signature does not hold"
+    return "its report was changed: the signature is invalid"
 
 
 def describe(report: bytes, keys: Sequence[Key]) -> str:
-    """Describe the signer of a report, and whether keys verify the signature."""
+    """Describe a report's signer, and whether the keys verify the signature."""
     signature = _signature(report)
     if signature is None:
         return UNSIGNED
@@ -178,7 +180,7 @@ def describe(report: bytes, keys: Sequence[Key]) -> str:
 
 
 def describe_signer(key: Key | None) -> str:
-    """Describe the signer of the public report of a run."""
+    """Describe who signs a run's public report."""
     return UNSIGNED if key is None else f"by key {key.id} ({_ALGORITHM})"
 
 

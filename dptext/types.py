@@ -1,6 +1,6 @@
 """What flows through the pipeline: frozen data.
 
-Components of other packages import it from here (docs/extending.md).
+Components of other packages import them from here (docs/extending.md).
 Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k listed.
 """
 
@@ -34,12 +34,12 @@ JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
 
 
 def about(description: str, **limits: Any) -> Meta:
-    """Describe a field of a report, with its constraints (`Meta` of msgspec)."""
+    """Describe a report field, with constraints (msgspec's `Meta`)."""
     return Meta(description=description, **limits)
 
 
 def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
-    """Yield slices of at most size rows, from begin to end."""
+    """Yield slices of up to `size` rows from begin to end."""
     for first in range(begin, end, size):
         yield slice(first, min(first + size, end))
 
@@ -87,7 +87,7 @@ class Strategy(StrEnum):
 
 
 class BudgetKind(StrEnum):
-    """The data from which the epsilon of a word follows."""
+    """What the epsilon of a word depends on."""
 
     #: Nothing: every replaced word gets the same.
     WORD = "word"
@@ -106,7 +106,7 @@ class BudgetKind(StrEnum):
 
 
 class MetricKind(StrEnum):
-    """The measure of a distance."""
+    """How distance is measured."""
 
     #: Any two different words are at distance 1 (LDP).
     ONE = "one"
@@ -124,7 +124,7 @@ class MetricKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The distance that multiplies epsilon; its name decides nothing."""
+    """The distance that epsilon multiplies; its name has no effect."""
 
     kind: Annotated[MetricKind, Meta(description="Kind of distance.")]
     # No row: the wording names the distance.
@@ -145,7 +145,7 @@ NO_METRIC = Metric(MetricKind.NONE, "none")
 
 @dataclass(slots=True)  # frozen, short records would take twice as long to read
 class Record:
-    """One row of the input; nothing changes it."""
+    """A row of the input; never modified."""
 
     #: Counts the records of the whole run from 0.
     ordinal: int
@@ -174,7 +174,7 @@ def records_of_texts(records: Sequence[Record]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Bytes between records that are written back unchanged (CSV header, schema)."""
+    """Bytes between records, written back unchanged (CSV header, schema)."""
 
     rest: object
     #: A second input repeats it, and the output has it once.
@@ -203,7 +203,7 @@ class Fault:
     is_absent: bool = False
 
     def described(self, otherwise: str = "") -> str:
-        """Return place, reason and advice in one line; otherwise: the usual advice."""
+        """Describe place, reason and advice in one line; otherwise: default advice."""
         advice = f"; {self.advice}" if self.advice else otherwise
         return f"{self.location}: {self.reason}{advice}"
 
@@ -246,7 +246,7 @@ class Words:
 
     @property
     def inputs(self) -> Ids:
-        """Return the rows that a mechanism reads: (n,), -1 = unknown and no name."""
+        """Return the rows that a mechanism reads: (n,), -1 for unknown non-names."""
         return self.ids if self.read_as is None else self.read_as
 
     @cached_property
@@ -278,19 +278,19 @@ class Words:
         return self.language_at(position) not in ("", ENGLISH)
 
     def language_at(self, position: int) -> str:
-        """Return the language of the text of a piece, "" for none of the run."""
+        """Return the language of a piece's text, "" if not one of the run's."""
         if self.languages is None:
             return ENGLISH
         return self.languages[self.text_at(position)]
 
     def by_text(self) -> list[int]:
-        """Return how many words of each text are privatized."""
+        """Return the number of replaced words in each text."""
         return list(map(int, np.bincount(self.texts, minlength=len(self.ends))))
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The view of a decoder of a batch of texts: drawn and kept words, no more."""
+    """What a decoder sees of a batch: drawn and kept words, nothing else."""
 
     #: list[p]: marks, spacing, copied words; "" for words drawn, masked or left out.
     pieces: list[str]
@@ -315,7 +315,7 @@ class Released:
 
 @dataclass(frozen=True, slots=True)
 class ThirdParty:
-    """The server that receives released draws."""
+    """A server that receives released draws."""
 
     #: Host and port.
     host: str
@@ -337,7 +337,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class BudgetDescription:
-    """How a budget spends epsilon, for statements; all amounts in nats."""
+    """How a budget spends epsilon, for statements; amounts in nats."""
 
     kind: BudgetKind
     #: No epsilon is lower.
@@ -359,7 +359,7 @@ class BudgetDescription:
 
 
 class Inputs(IntEnum):
-    """Inputs for which a constant holds; each set includes those before."""
+    """Sets of inputs for which a constant holds; each includes the previous ones."""
 
     #: The rows of a vocabulary.
     WORDS = 0
@@ -371,9 +371,9 @@ class Inputs(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A bound on distances, or on a ratio of two, and the inputs for which it holds.
+    """A bound on distances, or on their ratio, and the inputs it holds for.
 
-    Its number is given for these alone: no statement about means can take one that
+    Its value is only available for these: no statement about means can use one that
     holds for pairs of words.
     """
 
@@ -381,7 +381,7 @@ class Constant:
     _inputs: Inputs
 
     def over(self, inputs: Inputs) -> float:
-        """Return the number. Raises UnprovenError where it holds for fewer inputs."""
+        """Return the value. Raises UnprovenError if it holds for fewer inputs."""
         if inputs <= self._inputs:
             return self._bound
         raise UnprovenError(
@@ -400,11 +400,11 @@ _NAMED = {
 
 @dataclass(frozen=True, slots=True)
 class VaryingEpsilon:
-    """The guarantee that is left when epsilon differs from word to word.
+    """The guarantee that remains if epsilon differs between words.
 
     Two words with epsilons of at most hi lose at most hi * word nats; words with
     epsilons that sum to at most E, for both of two texts, lose at most E * total
-    together; one and the same word under two epsilons in [lo, hi] loses at most
+    together; the same word under two epsilons in [lo, hi] loses at most
     (hi - lo) * drift, nor more than (1 - lo / hi) * most (docs/guarantees.md, 5).
     """
 
@@ -417,12 +417,12 @@ class VaryingEpsilon:
     def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
         """Return the bound for weights exp(-epsilon t / 2), t at most distance.
 
-        most: what no two words lose more than at any epsilon, where t is cut.
+        most: the most that two words can lose at any epsilon, if t is truncated.
         """
         return cls(distance, distance, distance / 2.0, most / 2.0)
 
     def moved(self, low: float, high: float) -> float:
-        """Bound the loss of one word under two epsilons, low and high, in nats."""
+        """Bound a word's loss, in nats, under two epsilons low and high."""
         if low >= high:
             return 0.0 if math.isfinite(self.drift) else math.inf
         return min((high - low) * self.drift, (1.0 - low / high) * self.most)
@@ -430,11 +430,11 @@ class VaryingEpsilon:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """The promise of one application of a mechanism to one word, for all of V.
+    """The guarantee of applying a mechanism once to one word, over all of V.
 
-    epsilon * max_distance bounds the loss between any two words. Where the metric is
-    cut at a distance that follows from epsilon, this is min(D, max_loss / epsilon), D
-    that of metric, and max_distance is that of D.
+    epsilon * max_distance bounds the loss between any two words. If the metric is
+    truncated at a distance that depends on epsilon, it is min(D, max_loss / epsilon),
+    with D the metric, and max_distance is of D.
     """
 
     notion: Notion
@@ -476,7 +476,7 @@ class Guarantee:
         context: bool = False,
         varying_epsilon: VaryingEpsilon | None = None,
     ) -> Guarantee:
-        """Return epsilon-LDP over all words, epsilon in nats."""
+        """Build epsilon-LDP over all words, epsilon in nats."""
         return cls(
             notion=Notion.LDP,
             metric=ONE,
@@ -492,7 +492,7 @@ class Guarantee:
     def metric_dp(
         cls, metric: Metric, max_distance: float, source: str, stretch: float = math.inf
     ) -> Guarantee:
-        """Return epsilon times a metric, epsilon in 1/distance."""
+        """Build metric DP: epsilon times a metric, epsilon in 1/distance."""
         return cls(
             notion=Notion.METRIC,
             metric=metric,
@@ -504,7 +504,7 @@ class Guarantee:
 
     @classmethod
     def nothing(cls, reason: str, *, source: str, unit: str = "nats") -> Guarantee:
-        """Promise nothing, for a reason."""
+        """Build the absence of a guarantee, with a reason."""
         return cls(
             notion=Notion.NONE,
             metric=NO_METRIC,
@@ -516,28 +516,28 @@ class Guarantee:
 
     @property
     def cut_by_epsilon(self) -> bool:
-        """Return whether the metric is cut at a distance that follows from epsilon."""
+        """Return whether the metric is truncated at a distance depending on epsilon."""
         return math.isfinite(self.max_loss)
 
     def counts(self, metric: Metric) -> bool:
-        """Return whether the loss is epsilon times this metric, at any distance."""
+        """Return whether the loss is epsilon times this metric at any distance."""
         same = self.notion is Notion.METRIC and self.metric == metric
         return same and not self.cut_by_epsilon
 
     def worst(self, epsilon: float) -> float:
-        """Return the most that any two words lose at an epsilon, in nats."""
+        """Return the most that any two words can lose at an epsilon, in nats."""
         return self.worst_at(epsilon, self.max_distance)
 
     def worst_at(self, epsilon: float, distance: float) -> float:
-        """Return the most that words at a distance lose at an epsilon, in nats."""
+        """Return the most that words at a distance can lose at an epsilon, in nats."""
         return min(epsilon * min(distance, self.max_distance), self.max_loss)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """A public vocabulary, its vectors, frequencies and orders.
+    """A public vocabulary with vectors, frequencies and orders.
 
-    Two are equal where they are one object, so that tables of one can be kept by it.
+    Lexicons are equal only if identical, so that tables can be cached per lexicon.
     """
 
     name: str
@@ -570,20 +570,20 @@ class Lexicon:
 
     @property
     def language(self) -> str:
-        """Return the code of the language; "unknown" where the import named none.
+        """Return the language code, "unknown" if the import named none.
 
-        English where meta has no language: lexicons that are made by hand.
+        English if meta has no language, as in hand-made lexicons.
         """
         return str(self.meta.get("language", ENGLISH))
 
     @property
     def row_of(self) -> Mapping[str, int]:
-        """Return the row of each word in lower case; made once for a vocabulary."""
+        """Map each word in lower case to its row, cached."""
         return _row_of(self)
 
     @property
     def prior(self) -> NDArray[np.float64]:
-        """Public unigram prior, (V,) float64, sums to 1."""
+        """Return the public unigram prior: (V,) float64, sums to 1."""
         return np.asarray(self.counts / self.counts.sum())
 
 

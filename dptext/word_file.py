@@ -1,11 +1,11 @@
 """Files of `dptext words`: words that many people wrote, and how they were chosen.
 
-A text file: a first line, facts as `name: value`, an empty line, then a line for each
-word, as in `+ firmware 91.2`, in order of the noisy weight. Marks say whether a word is
-copied: `+` a word of the public dictionary, which joined by itself, `-` the same,
-removed; `?` any other word, offered, and `!` the same, confirmed. A checksum covers
-all but these choices, as a signature does, so that both hold after words are confirmed
-or removed. The checksum tells edits by hand; only a signature tells forgeries.
+It is a text file: a first line, facts as `name: value`, an empty line, then a line for
+each word, such as `+ firmware 91.2`, sorted by noisy weight. Marks show whether a word
+is copied: `+` a word of the public dictionary, added automatically, `-` the same,
+removed; `?` any other word, offered, and `!` the same, confirmed. A checksum covers all
+but these choices, as a signature does, so that both hold after words are confirmed or
+removed. The checksum detects edits by hand; only a signature detects forgeries.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FIRST = "dptext words 1"
 
 
 def _name(spelled: str) -> str:
-    """Return the name of a field, which is written as a string of JSON."""
+    """Parse a field name, written as a JSON string."""
     name = json.loads(spelled)
     if not isinstance(name, str):
         raise ValueError
@@ -84,7 +84,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class WordFile:
-    """Words that many people wrote, with the law of their choice."""
+    """Words that many people wrote, and how they were chosen."""
 
     epsilon: float
     delta: float
@@ -123,17 +123,17 @@ class WordFile:
 
     @property
     def is_private(self) -> bool:
-        """Return whether a promise holds for the choice of words; a seed has none."""
+        """Return whether the choice of words is private; not if it was seeded."""
         return self.key != "seed"
 
     @property
     def stated(self) -> float:
-        """Return the epsilon of the promise."""
+        """Return the epsilon of the guarantee."""
         return partition.stated(self.epsilon, self.delta)
 
     @property
     def law(self) -> partition.Law:
-        """Return the law by which the list was drawn."""
+        """Return the noise and threshold that the list was drawn with."""
         steps = round(self.rho * noise.WIDTH / self.sigma)
         return partition.Law(self.epsilon, self.delta, self.sigma, steps)
 
@@ -142,7 +142,7 @@ class WordFile:
         return sum(each.mark == mark for each in self.entries)
 
     def settings(self) -> JsonObject:
-        """Return what a profile and a report have of it: nothing of its words."""
+        """Return the file's settings for profiles and reports, without its words."""
         return {
             "file": self.path,
             "digest": self.digest,
@@ -156,7 +156,7 @@ class WordFile:
         }
 
     def changed(self, words: Sequence[str], *, copied: bool) -> WordFile:
-        """Return the file with words confirmed, or removed. Raises UsageError."""
+        """Return the file with words confirmed or removed. Raises UsageError."""
         known = {each.word for each in self.entries}
         marks = _WITH if copied else _WITHOUT
         for word in words:
@@ -171,13 +171,13 @@ class WordFile:
         return replace(self, entries=entries)
 
     def signed(self, key: signatures.Key) -> WordFile:
-        """Return the file with a signature of its draw."""
+        """Return the file with its draw signed."""
         assert key.private is not None
         value = key.private.sign(self.drawn_bytes()).hex()
         return replace(self, signature=f"{key.id} {value}")
 
     def signature_problem(self, keys: Iterable[signatures.Key]) -> str:
-        """Explain why no key verifies the signature; "" if one does."""
+        """Explain why none of the keys verifies the signature, "" if one does."""
         match = _SIGNATURE.fullmatch(self.signature)
         if match is None:
             return "it is not signed"
@@ -187,10 +187,10 @@ class WordFile:
         value = bytes.fromhex(match[2])
         if any(key.holds(self.drawn_bytes(), value) for key in named):
             return ""
-        return "it was changed: the signature does not hold"
+        return "it was changed: the signature is invalid"
 
     def drawn_bytes(self) -> bytes:
-        """Return the facts and words as drawn, without the choices of the owner."""
+        """Return the facts and words as drawn, without the owner's choices."""
         first = {REMOVED: JOINED, CONFIRMED: OFFERED}
         entries = (
             replace(each, mark=first.get(each.mark, each.mark)) for each in self.entries
@@ -199,14 +199,14 @@ class WordFile:
 
 
 def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
-    """Describe a word that is not in a file, with the remedy."""
+    """Describe a word that is not in a file, and what to do."""
     near = [each for each in known if each.lower() == word.lower()]
     hint = f"; it has {near[0]}" if near else ""
     advice = ""
     if copied:
         advice = (
-            ": a word that many people did not write cannot join; "
-            f"{option('keep-words')} of dptext sanitize keeps words that you type"
+            f": words that few people wrote cannot be added; {option('keep-words')} of "
+            "dptext sanitize keeps words of your choice"
         )
     return f"{word}: not in {path}{hint}{advice}"
 
@@ -221,7 +221,7 @@ def read(path: str) -> WordFile:
 
 
 def is_list(path: str) -> bool:
-    """Return whether a file is one of words."""
+    """Return whether a file is a word file."""
     try:
         return streams.read_small(path, "file").startswith(_FIRST.encode())
     except (OSError, UsageError):
@@ -229,35 +229,35 @@ def is_list(path: str) -> bool:
 
 
 def parse(data: bytes, path: str) -> WordFile:
-    """Return the words of a file's content. Raises UsageError."""
+    """Parse the content of a word file. Raises UsageError."""
     try:
         lines = data.decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text") from None
     if lines[0].strip() != _FIRST:
         raise UsageError(
-            f"{path}: not written by dptext words build; give words of your own with "
-            f"{option('keep-words')}"
+            f"{path}: not a file written by dptext words build; give your own words "
+            f"with {option('keep-words')}"
         )
     body = iter(enumerate(lines[1:], 2))
     facts = _facts(body, path)
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
     if len({each.word for each in entries}) < len(entries):
-        raise UsageError(f"{path}: a word stands there twice; build the list anew")
+        raise UsageError(f"{path}: a word is listed twice; build the list again")
     checksum, digest = facts.pop(_CHECKED, ""), digest_of_bytes(data)
     listed = WordFile(**facts, entries=entries, path=path, digest=digest)
     if problem := _problem(listed):
         raise UsageError(f"{path}: {problem}; build the list anew")
     if checksum != digest_of_bytes(listed.drawn_bytes()):
         raise UsageError(
-            f"{path}: it was edited by hand, so its promise may not hold any more: "
+            f"{path}: it was edited by hand, so its guarantee may no longer hold: "
             f"build it again, or give the words to {option('keep-words')}"
         )
     return listed
 
 
 def _facts(body: Iterator[tuple[int, str]], path: str) -> dict[str, Any]:
-    """Read the facts of a file from its numbered lines, up to an empty one."""
+    """Parse a file's facts from numbered lines, up to an empty line."""
     facts: dict[str, Any] = {}
     for number, line in body:
         name, colon, value = line.strip().partition(": ")
@@ -265,20 +265,20 @@ def _facts(body: Iterator[tuple[int, str]], path: str) -> dict[str, Any]:
             break
         kind = str if name in (_SIGNED, _CHECKED) else _FACTS.get(name)
         if not colon or kind is None or name in facts:
-            raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
+            raise UsageError(f"{path}: line {number}: {name!r} is not a known entry")
         try:
             facts[name] = kind(value)
         except ValueError:
             raise UsageError(f"{path}: line {number}: {name} is invalid") from None
     if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
-        raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
+        raise UsageError(f"{path}: {missing[0]} is missing; build the list again")
     return facts
 
 
 def from_settings(data: object) -> WordFile | None:
-    """Return a stand-in for the list that settings name, without its words.
+    """Return a placeholder for the list in settings, without its words.
 
-    None for settings that no list has.
+    None for settings that cannot belong to a list.
     """
     try:
         named = msgspec.convert(data, _Named)
@@ -305,7 +305,7 @@ def from_settings(data: object) -> WordFile | None:
 
 
 class _Named(msgspec.Struct, forbid_unknown_fields=True):
-    """What settings have of a list."""
+    """What settings contain of a list."""
 
     file: str
     digest: str
@@ -323,13 +323,13 @@ def _entry(line: str, number: int, path: str) -> Entry:
     if match is None:
         raise UsageError(
             f"{path}: line {number}: write a mark (+, -, ? or !), a word and its "
-            "weight, as in + firmware 91.2"
+            "weight, such as + firmware 91.2"
         )
     return Entry(*match.groups())
 
 
 def _problem(listed: WordFile) -> str:
-    """Explain why the facts of a file do not give its promise; "" if they do."""
+    """Explain why a file's facts do not imply its guarantee, "" if they do."""
     numbers = (listed.epsilon, listed.delta, listed.sigma, listed.rho)
     if not all(math.isfinite(each) and each > 0 for each in numbers):
         return "epsilon, delta, sigma and rho are numbers above 0"
@@ -338,7 +338,7 @@ def _problem(listed: WordFile) -> str:
     if listed.unit not in (PERSON, RECORD) or listed.key not in _KEYS:
         return "its unit or key is unknown"
     if (listed.unit == PERSON) != bool(listed.subject):
-        return "a unit of persons has a field of subjects"
+        return "persons need a subject field"
     if listed.cap != partition.CAP:
         return f"a person counts with at most {partition.CAP} words"
     return listed.law.problem()

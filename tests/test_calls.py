@@ -95,7 +95,11 @@ def test_several_values_of_an_option() -> None:
         ({"profile": 5}, "profile: give a name or the path of a .yaml file, not int"),
         ({"lexicon": 5}, "lexicon: give a name, not int"),
         ({"topics": 5}, "topics: give a name, not int"),
-        ({"report": "report.json"}, "report: give True or False; report.to_json()"),
+        (
+            {"report": "report.json"},
+            "report: give True or False; the report is returned as a second result, "
+            "and report.to_json()",
+        ),
         ({"key": 5}, "key: give bytes or the path of a file, not int"),
     ],
 )

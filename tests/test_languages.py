@@ -84,9 +84,7 @@ def test_stop_words_are_those_of_the_language(tmp_path: Path) -> None:
     kept = ready(lexicon(tmp_path, GERMAN, "de"), stop_word="keep")
     words = kept.tokenizer.words(["die a und Haus"])
     assert len(words.ids) == 2  # "die" and "und" are copied
-    with pytest.raises(
-        UsageError, match="no function words are known for language 'xy'"
-    ):
+    with pytest.raises(UsageError, match="no list of function words for language 'xy'"):
         ready(lexicon(tmp_path, GERMAN, "xy"), stop_word="keep")
     ready(lexicon(tmp_path, GERMAN, "xy"))
 

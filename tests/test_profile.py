@@ -130,7 +130,7 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
         (SOUND.replace("{name: rank, k: 20}", "{k: 3}"), "mechanism: give a name"),
         (SOUND.replace("{name: rank, k: 20}", ""), "mine.yaml: mechanism is missing"),
         ("mechanism: rank", "mine.yaml: budget is missing"),
-        (SOUND + "mapping: nearest", "rank draws words itself; remove the mapping"),
+        (SOUND + "mapping: nearest", "rank draws words without a mapping; remove it"),
         ("- a\n- b", "mine.yaml: the profile has no keys; write KEY: VALUE"),
         ("just words", "mine.yaml: the profile has no keys; write KEY: VALUE"),
         ("", "mine.yaml: the profile is empty; write KEY: VALUE"),

@@ -128,7 +128,7 @@ def test_a_name_taken_twice_is_nobodys(tmp_path: Path) -> None:
     for name in ("one", "two"):
         install(tmp_path, name, "dptext.mechanisms", "mine = x")
     ran = run(tmp_path, "list", "mechanisms", "mine")
-    refused(ran, "one and two", "taken twice")
+    refused(ran, "one and two", "several packages use the name")
 
 
 @pytest.mark.slow

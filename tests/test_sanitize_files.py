@@ -97,7 +97,7 @@ def test_the_format_of_a_file_is_decided_once(
     monkeypatch.setattr(formats, "_by_content", noted)
     file, out = tmp_path / "reviews", tmp_path / "private"
     file.write_text('{"body": "a good film"}\n')
-    with pytest.warns(UserWarning, match="read as jsonl, judging by its content"):
+    with pytest.warns(UserWarning, match="detected as jsonl from its content"):
         dptext.sanitize_files(file, out, fields="body", **settings)
     assert seen == [str(file)]
 

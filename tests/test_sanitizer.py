@@ -62,7 +62,7 @@ def test_all_calls_share_the_key_that_is_given(
 def test_each_call_has_a_report(settings: dict[str, Any], tmp_path: Path) -> None:
     """It is that of the last call that has ended; before one there is none."""
     sanitizer = dptext.Sanitizer(**settings)
-    with pytest.raises(UsageError, match="no call has ended"):
+    with pytest.raises(UsageError, match="there is none yet"):
         _ = sanitizer.report
     sanitizer.texts([TEXT] * 3)
     first = sanitizer.report
@@ -184,10 +184,10 @@ def test_options_of_files_are_keywords(
     several: Any = {"fields": "body", "delimiter": "|", "drop": "who"}
     made = sanitizer.files([source], out_dir=folder, resume=True, **several)
     assert made.paths == (folder / "in.csv",)
-    with pytest.warns(UserWarning, match="1 of 1 files are done already"):
+    with pytest.warns(UserWarning, match="1 of 1 files were already finished"):
         made = sanitizer.files([source], out_dir=folder, resume=True, **several)
     assert made.paths == ()
-    with pytest.raises(UsageError, match="all outputs were finished before this call"):
+    with pytest.raises(UsageError, match="all outputs were already finished"):
         _ = made.report
     charged: Any = {"ledger": tmp_path / "ledger", "subject": "who", "limit": 5}
     with pytest.raises(UsageError, match="ledger, subject and limit go together"):

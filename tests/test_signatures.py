@@ -113,7 +113,9 @@ def test_a_file_of_two_keys_is_refused(tmp_path: Path) -> None:
         PUBLIC * 2,
         PUBLIC + b"\n" + PRIVATE,
     ):
-        with pytest.raises(UsageError, match="holds several keys; give each a file"):
+        with pytest.raises(
+            UsageError, match="contains several keys; put each into a separate file"
+        ):
             signatures.read(put(tmp_path / "key", data))
 
 

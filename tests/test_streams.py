@@ -81,7 +81,7 @@ def test_damage_is_named(tmp_path: Path, suffix: str, damage: str) -> None:
         "other": b"secret text, not compressed",
     }[damage]
     path = save(tmp_path, "a" + suffix, bad)
-    with pytest.raises(InputError, match="damaged or cut off") as caught:
+    with pytest.raises(InputError, match="damaged or truncated") as caught:
         load(path)
     assert str(caught.value).startswith(path)
     assert "secret" not in str(caught.value)
@@ -724,7 +724,7 @@ def test_the_slower_of_two_writers_leaves_nothing(
             monkeypatch.setattr(outputs, "_create", created)
         else:
             publish(b"first")
-        with pytest.raises(OutputError, match="another run wrote this file meanwhile"):
+        with pytest.raises(OutputError, match="another run has just written this file"):
             second.commit()
     assert sorted(os.listdir(tmp_path)) == sorted(names)
     assert {(tmp_path / name).read_bytes() for name in names} == {b"first"}

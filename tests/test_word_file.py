@@ -93,24 +93,24 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
             signed, entries=(replace(signed.entries[0], mark="+"), *signed.entries[1:])
         ),
     ):
-        assert "does not hold" in forged.signature_problem([key])
+        assert "is invalid" in forged.signature_problem([key])
 
 
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (b"dptext words 1", b"CloudDesk", "not written by dptext words build"),
+        (b"dptext words 1", b"CloudDesk", "not a file written by dptext words build"),
         (b"sigma: 4", b"sigma: 3", "sigma 3.* is too small"),
         (b"rho: 24", b"rho: 20", "rho 20.* is too small"),
         (b"epsilon: 1.0", b"epsilon: 0.5", "too small"),
         (b"delta: 1e-06", b"delta: 1e-09", "too small"),
         (b"cap: 64", b"cap: 100", "64 words"),
-        (b"unit: person", b"unit: record", "unit of persons"),
+        (b"unit: person", b"unit: record", "persons need a subject field"),
         (b"unit: person", b"unit: word", "unit or key"),
         (b"sigma: 4", b"sigma: nan4", "sigma is invalid"),
         (b"epsilon: 1.0", b"epsilon: inf", "numbers above 0"),
         (b"cap: 64\n", b"", "cap is missing"),
-        (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is no fact"),
+        (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is not a known entry"),
         (b"+ firmware 91.2", b"firmware", "line 18: write a mark"),
         (b"+ firmware 91.2", b"? CloudDesk 91.2", "twice"),
         (b"firmware", b"\xff", "not UTF-8"),

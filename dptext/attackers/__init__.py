@@ -1,6 +1,6 @@
 """Attackers guess the words of released texts with public language models.
 
-Decoders write by the same posterior probabilities (dptext.decoders).
+Decoders use the same posterior probabilities (dptext.decoders).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ class Attacker(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name of the attacker, or of its decoder if it has one."""
+        """Return the name of the attacker, or of its decoder."""
 
     @property
     def assumes(self) -> str:
-        """Return the knowledge of such an attacker, as part of a sentence."""
+        """Return what such an attacker knows, as part of a sentence."""
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest input of each drawn word: (n,) int32 rows below V."""
+        """Return the most likely input of each drawn word: (n,) int32 rows below V."""

@@ -1,6 +1,6 @@
-"""The attacker with a causal language model: beam search over candidates of words.
+"""Attacker with a causal language model: beam search over candidate words.
 
-One search for two uses: the decoder writes by it, and the attacker guesses by it.
+Both the decoder and the attacker use this search.
 
 score = weight * ln L(x_1 ... x_i with the known pieces) + the evidence of each word. A
 word of several tokens is first weighed with the average probability of its later
@@ -44,7 +44,7 @@ _LEAST_PRIOR = 1e-9
 
 
 class CausalModel(NamedTuple):
-    """The path of a model, the digest of its content, and torch's device for it."""
+    """A model's path, the digest of its content, and the torch device it runs on."""
 
     path: str
     digest: str
@@ -53,7 +53,7 @@ class CausalModel(NamedTuple):
 
 @cache
 def load(model: CausalModel) -> Network:
-    """Load a model, once for each digest and device."""
+    """Load a model once per digest and device."""
     return Network(
         language.load_network(model.path, SETTING, model.device, language.CAUSAL)
     )
@@ -63,10 +63,10 @@ _log_sum = np.logaddexp.reduce
 
 
 class Speller:
-    """Divides words of a lexicon and pieces of texts into tokens."""
+    """Splits lexicon words and pieces of texts into tokens."""
 
     def __init__(self, split: Library, lexicon: Lexicon) -> None:
-        """Take a tokenizer of Hugging Face's kind."""
+        """Wrap a Hugging Face tokenizer."""
         self._split = split
         self.words = shown_words(lexicon)
         self._prior = np.maximum(lexicon.prior, _LEAST_PRIOR)
@@ -84,7 +84,7 @@ class Speller:
         return self._known[piece]
 
     def _encode(self, texts: Sequence[str]) -> list[Tokens]:
-        """Return the tokens of texts, without a special last one."""
+        """Return the tokens of texts, without the special token at the end."""
         last = self._split.eos_token_id
         return [
             tuple(ids[:-1] if ids[-1:] == [last] else ids)
@@ -92,7 +92,7 @@ class Speller:
         ]
 
     def _learn(self, pieces: Sequence[str]) -> None:
-        """Divide pieces, each after the end of a line."""
+        """Tokenize pieces as if each followed a line break."""
         if len(self._known) > _REMEMBERED:
             self._known.clear()
         length = len(self._anchor)
@@ -122,7 +122,7 @@ class Speller:
 
 
 class Step(NamedTuple):
-    """A drawn word with c candidates, and the known pieces after it."""
+    """A drawn word with its c candidates, and the known pieces that follow it."""
 
     #: Number of the word in its batch.
     drawn: int
@@ -143,7 +143,7 @@ class Step(NamedTuple):
 
 
 class _Beams(NamedTuple):
-    """The step of the search for one word: b beams, each followed by c candidates."""
+    """One step of beam search: b beams, each extended by c candidates."""
 
     #: (b,) scores of the beams before the word.
     entered: Floats
@@ -158,10 +158,10 @@ class _Beams(NamedTuple):
 def search(
     before: KnownTokens, steps: Sequence[Step], width: int, weight: float
 ) -> Search[tuple[list[int], list[Floats]]]:
-    """Search one text with width beams, from the known tokens before its first word.
+    """Run beam search over one text, from the known tokens before its first word.
 
-    Returns the candidates (n,) of the likeliest text, and for each word the posterior
-    of its candidates.
+    Returns the chosen candidates (n,) of the most likely text, and for each word the
+    posterior of its candidates.
     """
     scores = np.zeros(1)
     _, firsts = yield Branches([0], [[before]], steps[0].firsts)
@@ -185,7 +185,7 @@ def search(
 
 
 def _last(known: list[KnownTokens]) -> list[KnownTokens]:
-    """Return the last pieces, of about _KNOWN tokens in all."""
+    """Return the last pieces, limited to about _KNOWN tokens."""
     kept: list[KnownTokens] = []
     for part in reversed(known):
         if kept and sum(len(each.tokens) for each in kept) + len(part.tokens) > _KNOWN:
@@ -195,7 +195,7 @@ def _last(known: list[KnownTokens]) -> list[KnownTokens]:
 
 
 def _best(passed: list[_Beams]) -> list[int]:
-    """Return the candidates that lead to the beam with the best score."""
+    """Backtrack: return the candidates on the best-scoring beam."""
     words: list[int] = []
     beam = int(passed[-1].scores.argmax())
     for step in reversed(passed):
@@ -205,7 +205,7 @@ def _best(passed: list[_Beams]) -> list[int]:
 
 
 def _posterior(passed: list[_Beams]) -> list[Floats]:
-    """Return the posterior of the candidates of each word: (c,) each, sums to 1."""
+    """Return the posterior over each word's candidates: (c,) each, sums to 1."""
     posteriors: list[Floats] = []
     # For each beam ln of the sum over its continuations, relative to its score.
     later: Floats | None = None
@@ -223,7 +223,7 @@ def _posterior(passed: list[_Beams]) -> list[Floats]:
 
 
 class CausalReading(NamedTuple):
-    """The c candidates of n drawn words, and their probabilities."""
+    """The c candidates of each of n drawn words, and their probabilities."""
 
     #: (c, n)
     rows: Ids
@@ -236,12 +236,12 @@ class CausalReading(NamedTuple):
 
 
 class CausalAttacker:
-    """Reads released words through a channel with a causal language model.
+    """Guesses drawn words from the channel and a causal language model.
 
     - pairs: an attacker; its posterior of each word replaces the channel as evidence.
-    - beam: number of texts that are followed.
+    - beam: beam width.
     - candidates: number of candidates of each word.
-    - weight: power of the language model.
+    - weight: exponent of the language model's probability.
     - writable: only words that may be written are candidates.
 
     The defaults are for an attacker, who has time.
@@ -281,7 +281,7 @@ class CausalAttacker:
         return Speller(split, self.channel.lexicon)
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest known word for each drawn one: (n,)."""
+        """Return the most likely known word for each drawn word: (n,)."""
         reading = self.read(released)
         best = reading.likely.argmax(axis=0)
         return np.asarray(reading.rows[best, np.arange(len(best))])
@@ -315,7 +315,7 @@ class CausalAttacker:
     def _text(
         self, pieces: Sequence[ReleasedPiece], rows: Ids, evidence: Floats
     ) -> tuple[KnownTokens, list[Step]]:
-        """Return the known tokens before the first drawn word, and the drawn words."""
+        """Return the tokens before the first drawn word, and a step per drawn word."""
         known: list[KnownTokens] = []
         steps: list[Step] = []
         after, speller = known, self.speller
@@ -346,7 +346,7 @@ class CausalAttacker:
     def _evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return the candidates of each word, their evidence, and which may be written.
 
-        Each is (c, n); the evidence of padding is -inf.
+        All have shape (c, n); padding has evidence -inf.
         """
         rows, evidence, writable = self.inputs.evidence(released)
         evidence[rows == len(self.channel.prior)] = -np.inf

@@ -1,4 +1,4 @@
-"""The channel: for each drawn word its likeliest inputs; and the unigram attacker.
+"""The channel: the most likely inputs of each drawn word; the unigram attacker.
 
 P(y|x) is that at the epsilon of each word, as far as that epsilon is public
 (docs/results/decoding.md). By the kind of budget an attacker uses
@@ -55,7 +55,7 @@ ALONE = "alone"
 
 
 class Observation(NamedTuple):
-    """The public traits of a drawn word, which choose the table to look it up in."""
+    """Public properties of a drawn word; they select its table of candidates."""
 
     epsilon: float
     #: It has a capital first letter inside a sentence, and capitals and common words
@@ -66,10 +66,10 @@ class Observation(NamedTuple):
 
 
 class InputCandidates(NamedTuple):
-    """The c likeliest inputs x of each output y, by falling prior(x) P(y|x).
+    """The c most likely inputs x of each output y, in descending prior(x) P(y|x).
 
-    There are O outputs: V, or the number of words that may be drawn if these are the
-    first of the vocabulary.
+    There are O outputs: V, or only the words that may be drawn if these come
+    first in the vocabulary.
     """
 
     #: (O, c) int32, V for the unknown word.
@@ -85,7 +85,7 @@ class InputCandidates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """A mechanism under a budget: an attacker's public knowledge of the draws."""
+    """A mechanism and a budget: what an attacker knows about the draws."""
 
     lexicon: Lexicon
     policy: Policy
@@ -97,18 +97,17 @@ class Channel:
     row_eps: Eps | None = None
 
     def check(self) -> None:
-        """Raise UsageError if the mechanism has no output distribution."""
+        """Raise UsageError if the mechanism's output distribution is unknown."""
         if not self.mechanism.has_log_probs:
             raise UsageError(
-                f"decoder: {self.mechanism.name} has no exact output distribution of a "
-                "word, by which drawn words could be decoded; use the decoder none "
-                f"({option('decode', 'none')}), or a mechanism that has one, such as "
-                "rank"
+                f"decoder: {self.mechanism.name} has no exact output distribution, "
+                "which decoding needs; use the decoder none "
+                f"({option('decode', 'none')}), or a mechanism such as rank"
             )
 
     @property
     def lists(self) -> dict[str, str]:
-        """Return the digests of the lists of words that may not be written, if any."""
+        """Return the digests of the lists of words that must not be written, if any."""
         if not self.delicate_words:
             return {}
         language = word_classes.language_of_lists(self.lexicon)
@@ -116,13 +115,13 @@ class Channel:
 
     @property
     def delicate_words(self) -> frozenset[str]:
-        """Return the keys of words written only where they were drawn."""
+        """Return sensitive words, which are written only where they were drawn."""
         language = word_classes.language_of_lists(self.lexicon)
         return language_data.delicate_words(language)
 
     @property
     def neutral(self) -> Ids:
-        """Return for each row that of a neutral word if it is a word of news: (V,)."""
+        """Map news words to a neutral word's row, other words to themselves: (V,)."""
         return word_classes.neutral_for_news(self.lexicon)
 
     @property
@@ -141,10 +140,10 @@ class Channel:
         return np.append(self.prior * (1.0 - unknown), unknown)
 
     def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
-        """Return the public part of the epsilon of each word: (n,).
+        """Return the publicly known epsilon of each word: (n,).
 
-        It follows from the epsilons of the draws (n,), and from the text of each word
-        (n,), by the kind of budget, as at the head of this module.
+        Computed from the epsilons of the draws (n,) and the text of each word
+        (n,); the rule depends on the kind of budget (see this module's docstring).
         """
         budget = self.budget
         if budget.kind is BudgetKind.TYPE:
@@ -157,20 +156,20 @@ class Channel:
         return np.asarray(np.clip(part, budget.low, budget.high))
 
     def restrict_prior(self, shown: Observation, alone: Floats) -> Floats:
-        """Return a prior (V + 1,) with 0 for inputs that an observation excludes."""
+        """Return the prior with 0 for inputs excluded by an observation: (V + 1,)."""
         possible = self.inputs > 0.0
         if shown.capital:
             possible[:-1] |= self._common_rows
         return np.where(possible & self.has_form(shown), alone, 0.0)
 
     def has_form(self, shown: Observation) -> Mask:
-        """Mask the words of the observed form: (V + 1,)."""
+        """Return a mask of words that have the observed form: (V + 1,)."""
         forms = grammar.forms_of_rows(self.lexicon)
         return np.append((forms == shown.form) | (shown.form < 0), True)
 
     @cached_property
     def never_replaced(self) -> Mask:
-        """Mask the words that are never replaced if common ones are copied: (V + 1,).
+        """Return a mask of words never replaced when common words are copied: (V + 1,).
 
         These are function words, contractions, and words of classes that are drawn
         independently of the text.
@@ -190,7 +189,7 @@ class Channel:
         return rows
 
     def groups(self, released: Released) -> Iterator[tuple[Observation, Ints]]:
-        """Yield each observation of a batch with the positions of its words."""
+        """Group a batch by observation; yield each with the positions of its words."""
         capital = (released.flags[released.positions] & kinds.TITLE) != 0
         forms = np.full(len(capital), -1)
         if released.grammar is not None:
@@ -221,9 +220,9 @@ class Channel:
     def candidates(
         self, epsilon: float, count: int, inputs: Floats | None = None
     ) -> InputCandidates:
-        """Return the likeliest inputs of every output at one epsilon.
+        """Return the most likely inputs of every output at one epsilon.
 
-        They go by the prior given as inputs (V + 1,), by default `self.inputs`.
+        inputs is the prior (V + 1,), by default `self.inputs`.
         """
         prior = self.inputs if inputs is None else inputs
         key = cache.key_of("channel", 1, *self.law(epsilon, count, prior))
@@ -238,7 +237,7 @@ class Channel:
             fits = fits and 0 < len(rows) <= size
             return bool(fits and rows.min() >= 0 and rows.max() <= size)
 
-        about = f"looking up which words {self.mechanism.name} draws each word for"
+        about = f"finding likely originals of each word for {self.mechanism.name}"
         table = cache.arrays(key, compute, is_sound, about)
         rows, log_probs = table["rows"], table["log_probs"]
         return InputCandidates(
@@ -246,7 +245,7 @@ class Channel:
         )
 
     def law(self, epsilon: float, count: int, inputs: Floats) -> tuple[object, ...]:
-        """Return all that decides the candidates, as parts of the key of an entry."""
+        """Return everything that the candidates depend on, as parts of a cache key."""
         self.check()
         digests = cache.digest(inputs), cache.digest(self._eps(epsilon))
         return (*self.mechanism.identity, count, *digests)
@@ -254,7 +253,7 @@ class Channel:
     def compute_candidates(
         self, epsilon: float, count: int, inputs: Floats
     ) -> InputCandidates:
-        """Compute what `candidates` returns and keeps."""
+        """Compute the candidates that `candidates` caches."""
         eps = self._eps(epsilon)
         rows, log_probs = self.mechanism.likeliest_inputs(inputs, eps, count)
         outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
@@ -285,7 +284,7 @@ class Channel:
 
     @cached_property
     def _written(self) -> tuple[Mask, Mask]:
-        """Return words that may be written, and those of closed classes: (V + 1,)."""
+        """Return masks of words that may be written and of closed classes: (V + 1,)."""
         may_write = ~word_classes.vulgar_rows(self.lexicon)
         closed = np.append(word_classes.written_as_drawn(self.lexicon), False)
         if self.policy.common:
@@ -296,7 +295,7 @@ class Channel:
 
 
 class ChannelAttacker:
-    """The likeliest inputs of drawn words by the draws alone."""
+    """Guesses the original of each word from its draw, ignoring context."""
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
@@ -310,9 +309,9 @@ class ChannelAttacker:
         return self.channel.candidates(shown.epsilon, self._count, inputs)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
-        """Return inputs (c, n), ln P(y|x) with -inf for padding, which may be written.
+        """Return inputs (c, n), ln P(y|x) (-inf for padding), and a writable mask.
 
-        `InputCandidates.writable` defines the last.
+        See `InputCandidates.writable` for the mask.
         """
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
@@ -338,7 +337,7 @@ class UnigramAttacker:
     )
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest input of each drawn word: (n,)."""
+        """Return the most likely input of each drawn word: (n,)."""
         guess = np.array(released.drawn)
         known = np.append(self.channel.prior, 0.0)
         for shown, positions in self.channel.groups(released):

@@ -1,8 +1,8 @@
-"""Writes words that fit the copied words on both sides; the draw weighs in by its law.
+"""Writes words that fit the copied words around them, weighted by their draw.
 
-For texts of which most words are copied: there a draw tells next to nothing, and the
-words around it nearly all. The score of a candidate x of a drawn word y between the
-words l and r is
+For texts in which most words are copied: there a draw reveals almost nothing, and the
+words around it almost everything. The score of a candidate x of a drawn word y between
+the words l and r is
 
     ln P(y|x) / least + ln g(l, x) + ln g(x, r) + topic(x) + ln p(x) + variety * G(y, x)
 
@@ -78,7 +78,7 @@ _VARIABLES, _ROUNDED = 4096, 256
 
 
 class Fitting(NamedTuple):
-    """Lists of words, by context and kind of gap; each ends at `ends` of its number."""
+    """Words by context and kind of gap, concatenated; `ends` holds each list's end."""
 
     ends: Scores
     rows: Scores
@@ -87,7 +87,7 @@ class Fitting(NamedTuple):
 
 
 class LawCandidates(NamedTuple):
-    """Candidates of each output by the law of the draw: (O, c)."""
+    """Candidates of each output by the draw's probabilities: (O, c)."""
 
     #: -1 for none.
     rows: Scores
@@ -96,7 +96,7 @@ class LawCandidates(NamedTuple):
 
 
 class Illnesses(NamedTuple):
-    """Copied words that tell an illness, and rows of words that fit any, by form."""
+    """Copied words that indicate an illness, and general words that replace one."""
 
     parts: frozenset[str]
     phrases: frozenset[str]
@@ -109,7 +109,7 @@ class Illnesses(NamedTuple):
 
     @classmethod
     def of_lexicon(cls, lexicon: Lexicon) -> Illnesses:
-        """Read the lists of a language; empty for others."""
+        """Read the lists of the lexicon's language; empty for other languages."""
         lists = language_data.illness_cues(lexicon.language)
 
         def rows_of(name: str) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ class Illnesses(NamedTuple):
         )
 
     def are_told(self, released: Released, position: int) -> bool:
-        """Return whether the copied words before a piece tell of an illness."""
+        """Return whether the copied words before a piece indicate an illness."""
         if not position:
             return False
         last = released.pieces[position - 1].strip(" ").lower()
@@ -147,9 +147,10 @@ class Illnesses(NamedTuple):
 
 
 class ContextWriter:
-    """Writes words by the copied words around them.
+    """Chooses words that fit the copied words around them.
 
-    topic: its power, 0 for none; variety: scale of the Gumbel variables.
+    `topic` is the exponent of the topic factor, 0 for none; `variety` is the scale of
+    the Gumbel noise.
     """
 
     def __init__(
@@ -226,11 +227,11 @@ class ContextWriter:
         return self._by_rules(released, written)
 
     def _by_rules(self, released: Released, written: Ids) -> Ids:
-        """Write words for any illness and for any office where one is told; in place.
+        """Replace illnesses and offices by general words, in place.
 
-        A noun takes the place of a drawn opinion that no list replaced. An office is
-        told by a capital inside a sentence and a name of a person behind, a participle
-        by "was" before it and "with" or an article behind.
+        A noun replaces a drawn opinion that no list has replaced. An office is
+        recognised by a capital inside a sentence before a person's name, a participle
+        by "was" before it and "with" or an article after it.
         """
         nouns = self._any_nouns
         for i in np.flatnonzero(self._opinions[written]).tolist() if len(nouns) else ():
@@ -271,7 +272,7 @@ class ContextWriter:
 
     @staticmethod
     def _is_noun(released: Released, i: int, at: int) -> bool:
-        """Tell whether a piece is drawn word i, and a noun."""
+        """Return whether a piece is the i-th drawn word, and a noun."""
         if released.grammar is None or i >= len(released.positions):
             return False
         form = int(released.grammar[i])
@@ -310,12 +311,12 @@ class ContextWriter:
         return written
 
     def _organs(self, released: Released, i: int) -> tuple[int, ...]:
-        """Return the rows of organs, if a noun of illness is behind a drawn word."""
+        """Return the rows of organs if a noun for an illness follows a drawn word."""
         behind = released.pieces[int(released.positions[i]) + 1].strip(" ").lower()
         return self._illnesses.organs if behind in self._illnesses.heads else ()
 
     def _before_adjectives(self, released: Released, positions: Ints) -> Ints:
-        """Return the first of the copied adjectives right before pieces, or these."""
+        """Move each position to the first of the copied adjectives before it."""
         copied = released.copied
         if copied is None:
             return positions
@@ -324,7 +325,7 @@ class ContextWriter:
         return np.asarray(np.append(0, np.maximum.accumulate(behind))[positions])
 
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
-        """Mask the drawn words that a copied noun follows ("kidney failure"): (n,)."""
+        """Return a mask of drawn words before a copied noun (kidney failure): (n,)."""
         if released.copied is None:
             return np.zeros(len(released.positions), bool)
         behind = np.append(released.copied, np.int32(-1))
@@ -342,7 +343,7 @@ class ContextWriter:
         by_draw: LawCandidates,
         sums: TopicSums | None,
     ) -> Ids:
-        """Fill in numpy, without the kernel."""
+        """Choose words in numpy, where the compiled kernel is missing."""
         size, written = self._model.size, released.drawn.astype(np.int32)
         means = (
             None
@@ -390,7 +391,7 @@ class ContextWriter:
     def _add(
         self, scores: dict[int, int], fitting: Fitting, context: int, form: int
     ) -> None:
-        """Add the words of a list to the scores of candidates."""
+        """Add the scores of a context's listed words to the candidates."""
         number = context * self._width + form
         part = slice(
             int(fitting.ends[number - 1]) if number else 0, int(fitting.ends[number])
@@ -400,7 +401,7 @@ class ContextWriter:
             scores[row] = scores.get(row, 0) + score
 
     def _noise_of(self, drawn: int, rows: Ints) -> Ints:
-        """Return the Gumbel variables of a draw and candidates, as the kernel does."""
+        """Return the Gumbel noise of a draw's candidates, equal to the kernel's."""
         first = np.uint32(drawn * 2654435761 & 0xFFFFFFFF)
         bits = rows.astype(np.uint32) * np.uint32(2246822519) + np.uint32(374761393)
         bits ^= first
@@ -410,7 +411,7 @@ class ContextWriter:
         return np.asarray(self._noise[at], np.int64)
 
     def _by_draw(self, released: Released) -> LawCandidates:
-        """Return the candidates of each drawn word by its draw: (n, c)."""
+        """Return the candidates of each drawn word given its draw: (n, c)."""
         shape = len(released.drawn), _DRAWN
         rows, scores = np.full(shape, -1, np.int32), np.zeros(shape, np.int32)
         for shown, positions in self._channel.groups(released):
@@ -445,12 +446,12 @@ class ContextWriter:
             fits = rows.shape == cached["scores"].shape and 0 < len(rows) <= size
             return fits and bool(rows.min() >= -1 and rows.max() <= size)
 
-        about = "looking up which words each word is drawn for"
+        about = "finding likely originals of each word"
         table = cache.arrays(key, compute, is_sound, about)
         return LawCandidates(table["rows"], table["scores"])
 
     def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
-        """Return writable words, and words after each context and before it."""
+        """Return writable words, and words listed after and before each context."""
         model, channel = self._model, self._channel
         policy, lists = channel.policy, (model.size + 3) * self._width
         arrays = (model.ends, model.following, model.gains, model.alone, model.backoff)
@@ -523,7 +524,7 @@ class ContextWriter:
         codes: NDArray[np.int8],
         worth: NDArray[np.float64],
     ) -> Fitting:
-        """Return the most valuable words beside each context, as lists."""
+        """Return the highest-scoring words for each context, as lists."""
         parts = []
         common = np.append(self._channel.common[:-1], np.zeros(2, bool))
         gains = np.log(ngrams.decode_gains(codes))
@@ -549,7 +550,7 @@ class ContextWriter:
 
 @lru_cache(maxsize=1)
 def _written_names() -> frozenset[str]:
-    """Return the names of persons that are written in English."""
+    """Return the English person names that may be written."""
     return frozenset(chain.from_iterable(people.lists().values()))
 
 
@@ -559,13 +560,13 @@ def _opinions(language: str) -> frozenset[str]:
 
 
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
-    """Mask the words that may be written where they were not drawn: (2, V + 2).
+    """Return a mask of words that may be written where not drawn: (2, V + 2).
 
-    First in a gap without a capital: words that may have been replaced, and common ones
-    except the commonest, which would stand everywhere; rare ones alone read badly.
-    With a capital all common words, too. None are delicate, of a closed class, names or
-    fragments by the lists of the language, or other than nouns, verbs, adjectives and
-    adverbs.
+    Row 0 is for gaps without a capital: words that may have been replaced, and common
+    ones except the commonest, which would stand everywhere; rare ones alone read badly.
+    Row 1, with a capital, adds all common words. Excluded are delicate words, closed
+    classes, names, fragments in the language's lists, and anything other than nouns,
+    verbs, adjectives and adverbs.
     """
     lexicon = channel.lexicon
     size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)

@@ -1,12 +1,12 @@
-"""Counts of public text of a kind: triples, words with capitals, and passages.
+"""Counts from public text of a kind: triples, capitalised words, passages.
 
 A text is a sequence of rows of an n-gram model (dptext.attackers.ngrams), with two
 edges before it. Names and words outside the vocabulary are the unknown word.
 
-- Triples tell a word by two words around it: both before, one on each side, both after.
-- Passages tell it by the words of the text. The passages with the most words in common
-  are sought (tf-idf and cosine, Salton and Buckley 1988); their replaced words count by
-  the third power of the cosine.
+- Triples predict a word from two neighbours: both before, one on each side, both after.
+- Passages predict it from the words of the text. The passages with most words in common
+  are retrieved (tf-idf and cosine, Salton and Buckley 1988); their replaced words are
+  weighted by the third power of the cosine.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class WordSequence(NamedTuple):
 
 
 class Contexts:
-    """Counts of words (m,) in numbered contexts (m,)."""
+    """Counts of words (m,) in numbered contexts."""
 
     def __init__(self, contexts: Ints, words: Ints, width: int) -> None:
         self._width = width
@@ -79,7 +79,7 @@ class Contexts:
         self._words = (self._keys % width)[np.lexsort((-counts, of_key))]
 
     def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
-        """Return numbers of contexts (n,) and their most frequent words: (m,) both."""
+        """Return context positions and their most frequent words: (m,) each."""
         at = np.searchsorted(self._contexts, contexts)
         known = at < len(self._contexts)
         known[known] = self._contexts[at[known]] == contexts[known]
@@ -89,10 +89,10 @@ class Contexts:
         return expand(numbers, begins, lengths, self._words)
 
     def raised(self, contexts: Ints, words: Ints, before: Floats) -> Floats:
-        """Return by how much contexts raise the probabilities before them: (n,).
+        """Return the smoothed probability of words in contexts: (n,).
 
-        Absolute discounting, interpolated with these (Ney, Essen and Kneser 1994), up
-        to a factor of each context.
+        Absolute discounting, interpolated with `before` (Ney, Essen and Kneser 1994),
+        up to a factor of each context.
         """
         excess = look_up(self._keys, self._ratios, contexts * self._width + words)
         return 1.0 + excess / before
@@ -101,9 +101,9 @@ class Contexts:
 def expand(
     numbers: NDArray[Number], begins: Ints, lengths: Ints, values: Ints
 ) -> tuple[NDArray[Number], Ints]:
-    """Return numbers (n,), each as often as its part of values is long, and the parts.
+    """Return each number once per value of its part, and the concatenated parts.
 
-    A part begins at begins (n,) and has lengths (n,).
+    numbers, begins and lengths are (n,); a part is `length` values from `begin`.
     """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
@@ -112,7 +112,7 @@ def expand(
 
 
 class Passages:
-    """Passages of text, sought by their words."""
+    """Searchable passages of text, indexed by their words."""
 
     def __init__(self, rows: Ints, passages: Ints, replaced: Mask, size: int) -> None:
         self._count, self._size = int(passages.max(initial=-1)) + 1, size
@@ -134,9 +134,9 @@ class Passages:
         self._bounds = np.searchsorted(keys // size, np.arange(self._count + 1))
 
     def near(self, rows: Ints, shares: Floats) -> tuple[Ints, Floats]:
-        """Return the replaced words near to a text of words (n,), and their shares.
+        """Return the replaced words of similar passages, ascending, and their shares.
 
-        shares (n,) of its words are how sure each of them is. Words ascend.
+        rows (n,) are the words of a text, shares (n,) the certainty of each.
         """
         words, which = np.unique(rows, return_inverse=True)
         weights = np.log1p(np.bincount(which, shares)) * self._rarity[words]
@@ -156,9 +156,10 @@ class Passages:
         return nearby[first], sums[first] / max(float(sums.sum()), _TINY)
 
     def near_all(self, rows: Ints, shares: Floats, texts: Ints) -> Near:
-        """Return the replaced words near to each text.
+        """Return the replaced words of passages similar to each text.
 
-        By the words (s,) of ascending texts, -1 for unknown ones, and their shares.
+        rows (s,) are words, -1 if unknown, in ascending order of texts; shares as in
+        `near`.
         """
         count = int(texts.max(initial=-1)) + 1
         inside = np.flatnonzero((rows >= 0) & (rows < self._size))
@@ -179,7 +180,7 @@ class Passages:
 
 
 class Near(NamedTuple):
-    """The replaced words near each text, text by text."""
+    """The replaced words of passages similar to each text, text by text."""
 
     #: (t + 1,) the words of a text stand from begins[t] to begins[t + 1].
     begins: Ints
@@ -191,18 +192,18 @@ class Near(NamedTuple):
     keys: Ints
 
     def words(self, texts: Ints) -> tuple[Ints, Ints]:
-        """Return numbers of texts (n,) and their words: (m,) both."""
+        """Return text numbers (n,) and the words of each text: (m,) both."""
         begins = self.begins[texts]
         lengths = self.begins[texts + 1] - begins
         return expand(np.arange(len(texts)), begins, lengths, self.rows)
 
     def shares_of(self, texts: Ints, rows: Ints, size: int) -> Floats:
-        """Return the shares of words in texts, 0 for others: (m,)."""
+        """Return the share of each word in its text, 0 if absent: (m,)."""
         return look_up(self.keys, self.shares, texts * (size + 1) + rows)
 
 
 def look_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
-    """Return the values of wanted keys among ascending ones, 0 for missing ones."""
+    """Return the values of wanted keys in a sorted array, 0 if missing: (n,)."""
     if not len(keys):
         return np.zeros(len(wanted))
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -1,10 +1,10 @@
-"""A language model on a server chooses among the likely inputs of each drawn word.
+"""A language model on a server picks among the likely inputs of each drawn word.
 
-A question shows a part of a released text: copied pieces, and for each drawn word a
-first guess with its number; below, the options for each number, the likeliest first.
-The answer names one option for each number. One exchange for two uses: the decoder
+A question contains part of a released text: copied pieces, and for each drawn word a
+numbered first guess; below, the options for each number, most likely first.
+The answer names one option for each number. The exchange has two uses: the decoder
 chooses among words that may be written, and the attacker guesses among all. Where most
-words are copied, a draw tells next to nothing: there the attacker sees gaps instead,
+words are copied, a draw reveals almost nothing: there the attacker sees gaps instead,
 and answers with any words.
 Source: reconstruction with language models, few-shot (Pang et al. 2024,
 arXiv:2410.12443; Meisenbacher et al. 2025, arXiv:2508.18976).
@@ -90,7 +90,7 @@ class _Window(NamedTuple):
 
 
 class Chooser:
-    """Asks a server to choose among options, which a model of pairs ranks if given.
+    """Asks a server to choose among options, ranked by an optional pair model.
 
     A question is about at most `words` words. With gaps it shows no guess and no
     options, and the answers may be any words of the vocabulary.
@@ -131,10 +131,10 @@ class Chooser:
         *,
         writable: bool = False,
     ) -> Options:
-        """Return the likeliest inputs of each drawn word.
+        """Return the most likely inputs of each drawn word.
 
-        The guess first (n,) is one of them, the likeliest by default. With writable,
-        all others may be written.
+        The guess `first` (n,) is included, by default the most likely. With writable,
+        all other options are words that may be written.
         """
         rows, logs, possible = self._inputs.evidence(released)
         if not writable:
@@ -152,7 +152,7 @@ class Chooser:
         return Options(first, rows, valid)
 
     def choose(self, released: Released, options: Options) -> Ids:
-        """Return a word for each drawn one: without an answer, the guess."""
+        """Return the server's choice for each drawn word, else the first guess."""
         windows = [*self._windows(released)]
         answers = self._server.ask(self.questions(released, options))
         words, unanswered = options.first.copy(), set()
@@ -172,7 +172,7 @@ class Chooser:
         return words
 
     def questions(self, released: Released, options: Options) -> list[WordQuestion]:
-        """Return all questions about a batch."""
+        """Build all questions about a batch."""
         return [self._question(each, options) for each in self._windows(released)]
 
     def _windows(self, released: Released) -> Iterator[_Window]:
@@ -224,7 +224,7 @@ class Chooser:
         )
 
     def _written(self, answer: JsonObject, numbers: list[str]) -> list[int] | None:
-        """Return the rows of the words of an answer, -1 for unknown ones."""
+        """Return the rows of words in an answer, -1 for unknown, None if invalid."""
         if answer.keys() != {*numbers}:
             return None
         words = [answer[number] for number in numbers]
@@ -234,7 +234,7 @@ class Chooser:
         return [self._rows.get(key_of(text), -1) for text in texts]
 
     def choices(self, options: Options, index: int) -> dict[str, int]:
-        """Return the row of each option of a word by the text that is shown."""
+        """Map each option's displayed text to its row."""
         rows = options.rows[options.valid[:, index], index].tolist()
         choices: dict[str, int] = {}
         for row in rows:
@@ -244,7 +244,7 @@ class Chooser:
     def make_examples(
         self, channel: Channel, mechanism: WordMechanism
     ) -> Iterator[tuple[str, str]]:
-        """Yield public texts drawn anew, as questions with their answers."""
+        """Yield questions about sanitized public texts, with their right answers."""
         words = Tokenizer(channel.lexicon, channel.policy).words(_PUBLIC)
         randomness = Randomness(RunKey.from_seed(0), "examples")
         bits = randomness.bits([bytes(16)], np.zeros(len(words.ids), np.int64))
@@ -262,7 +262,7 @@ class Chooser:
 
 
 def _chosen(answer: JsonObject, choices: dict[str, dict[str, int]]) -> list[int] | None:
-    """Return the chosen rows, None unless each number has one of its options."""
+    """Return the chosen rows, or None unless each number has a valid option."""
     if answer.keys() != choices.keys():
         return None
     rows = [
@@ -293,7 +293,7 @@ class EndpointAttacker:
 
     @property
     def assumes(self) -> str:
-        """Return the knowledge of such an attacker, and the cost of its guesses."""
+        """Describe what such an attacker knows, and what its guesses cost."""
         requests, sent, received = self._server.traffic
         texts, unanswered = self._chooser.texts, self._chooser.unanswered
         other = f", {unanswered:,} of them by pairs alone in part or in all"
@@ -310,5 +310,5 @@ class EndpointAttacker:
         )
 
     def guess(self, released: Released) -> Ids:
-        """Return the word that the server chooses for each drawn one."""
+        """Return the server's guess for each drawn word."""
         return self._chooser.choose(released, self._chooser.options(released, MANY))

@@ -1,4 +1,4 @@
-"""The loops of attackers in C, if they were compiled; numpy gives the same bytes.
+"""Inner loops of the attackers in C; numpy gives the same bytes without them.
 
 `hatch_build.py` compiles kernel.c when dptext is built. The library is opened only from
 this folder and only if it was compiled from the kernel.c in it. The environment

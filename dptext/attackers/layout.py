@@ -1,10 +1,10 @@
-"""How released words stand in a text: spaces, capital letters, stand-ins.
+"""How released words appear in a text: spaces, capitals, placeholders.
 
 Text around drawn words is written as by the joiner (dptext.writing.joining): a capital
 letter at the beginning of a text and of a sentence, a space between words except before
-clitics. A release does not tell whether a space stands between a mark and a drawn word
-after it; a mark that opens something has no space after it. Some word stands for a
-masked one, nothing for one that was left out.
+clitics. A release does not show whether there is a space between a mark and a drawn
+word after it; an opening mark has no space after it. A placeholder word stands for a
+masked one; a dropped word has none.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ReleasedPiece(NamedTuple):
     capital: bool = False
 
     def written(self, word: str) -> str:
-        """Write a word in the place of the drawn one."""
+        """Format a word as it would appear in place of the drawn one."""
         shown = word[:1].upper() + word[1:] if self.capital else word
         return " " + shown if self.spaced and not is_clitic(word) else shown
 
@@ -87,13 +87,13 @@ def _pieces(released: Released, positions: range, index: range) -> list[Released
 
 
 def _spaced_after(mark: str, spaced: bool) -> bool:
-    """Return whether a word after a mark gets a space; spaced, one before the mark."""
+    """Return whether a mark is followed by a space; `spaced`: one precedes it."""
     body = mark.strip(" ")
     tight = _OPENING | (_QUOTES if mark != body or not spaced else _JOINING)
     return bool(body.strip()) and body not in tight
 
 
 def shown_words(lexicon: Lexicon) -> list[str]:
-    """Return the words of a lexicon as texts show them: elements as numbers."""
+    """Return the words of a lexicon as displayed in texts."""
     shown = (numbers.example(word) for word in lexicon.words)
     return [ANY_NUMBER if word == NUMBER else word for word in shown]

@@ -1,6 +1,6 @@
-"""The network of a causal language model reads the branches of searches.
+"""Runs a causal language model over the branches of searches, in batches.
 
-Each token is read once, since the cache of transformers keeps the results of earlier
+Each token is read once, since the transformer's cache keeps the results of earlier
 ones. Some texts are read together, a few tokens of each line at a time, because a pass
 costs almost the same for few lines as for many. The place of a token in the cache
 depends on its text alone, so that results do not depend on the other texts (tests check
@@ -46,7 +46,7 @@ class KnownTokens(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """The next k lines of a text: copies of its lines, with new tokens."""
+    """The next k branches of a text: copies of its branches, with new tokens."""
 
     #: (k,) the number of the line that is copied.
     parents: Sequence[int]
@@ -63,7 +63,7 @@ Search = Generator[Branches, tuple[Floats, Floats], T]
 
 
 class Network:
-    """A model, with the ways of reading that give right results with it."""
+    """A model, and the batching modes that give correct results with it."""
 
     #: Whether the cache of keys and values works. If not (Mamba), the last tokens of
     #: each line are read again at every step.
@@ -84,7 +84,7 @@ class Network:
                 self.together = 1
 
     def _reads_branches(self) -> bool:
-        """Return whether a branch read in parts has the right probabilities."""
+        """Return whether reading a branch in parts gives the same probabilities."""
         torch = models.package("torch", "causal-lm", "semantic")
         try:
             (branch,) = self.read([_trial()])
@@ -97,7 +97,7 @@ class Network:
         return bool(np.abs(branch - at_once).max() < _SLACK)
 
     def read(self, searches: Sequence[Search[T]]) -> list[T]:
-        """Return the result of each search; order them so that neighbours are similar.
+        """Return the result of each search; sort them so that neighbours are similar.
 
         Texts that are read together take as long as the longest of them.
         """
@@ -109,7 +109,7 @@ class Network:
 
 
 def _trial() -> Search[Floats]:
-    """Search a short made-up text, with branches and a line that ends."""
+    """Search a short synthetic text whose branches multiply and end."""
     wanted = np.arange(8)
     yield Branches([0], [[KnownTokens((1, 2))]], wanted)
     yield Branches([0, 0], [[KnownTokens((7,))], [KnownTokens((3, 4))]], wanted)
@@ -118,7 +118,7 @@ def _trial() -> Search[Floats]:
 
 
 class _Line:
-    """Tokens of a text on one branch of its search."""
+    """The tokens of one branch of a text's search."""
 
     tokens: Tokens
     #: Number of tokens that were read.
@@ -144,7 +144,7 @@ class _Line:
         self.end = len(self.tokens) - spare
 
     def count_once(self, token: int) -> bool:
-        """Return whether ln p of a token counts and was not computed before."""
+        """Return whether ln p of a token counts and has not been computed yet."""
         at = token - self.added
         if not 0 < at < len(self.counts) or not self.counts[at]:
             return False
@@ -152,7 +152,7 @@ class _Line:
         return True
 
     def shorten(self) -> None:
-        """Start again with the first token and the last read ones."""
+        """Keep only the first token and the most recent ones."""
         before = self.tokens[: self.read]
         kept = (*before[:1], *before[1:][-_KEPT:])
         self.tokens = (*kept, *self.tokens[self.read :])
@@ -162,7 +162,7 @@ class _Line:
 
 
 class _Text:
-    """A text: its search, its pending lines, and their probabilities."""
+    """A text: its search, its pending branches, and their probabilities."""
 
     def __init__(self, search: Search[Any]) -> None:
         self._search, self.lines = search, [_Line()]
@@ -171,7 +171,7 @@ class _Text:
         self.result: Any = None
 
     def advance(self) -> list[int]:
-        """Continue the search until it waits; return the old number of each line."""
+        """Run the search until it waits for the model; return each branch's parent."""
         numbers = [*range(len(self.lines))]
         while all(line.read == line.end for line in self.lines):
             # A generator that begins receives None.
@@ -193,7 +193,7 @@ class _Text:
         return numbers
 
     def receive(self, read: Ints, sums: Floats, after: Floats) -> None:
-        """Add the result of a pass: for each line tokens read, ln p, next tokens."""
+        """Store a pass's results: for each line tokens read, ln p, next tokens."""
         self.sums += sums
         for number, line in enumerate(self.lines):
             line.read += int(read[number])
@@ -202,7 +202,7 @@ class _Text:
 
 
 class _Lines:
-    """The lines of some texts in one cache, row by row."""
+    """The branches of several texts in one cache, one per row."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -227,7 +227,7 @@ class _Lines:
         return [text.result for text in texts]
 
     def _pass(self, rows: list[int], texts: list[_Text]) -> None:
-        """Read the next tokens of each line, from the rows of the parent lines."""
+        """Read the next tokens of each branch, copying cache rows from its parent."""
         lines = [line for text in texts for line in text.lines]
         spare = -len(lines) % _LINES
         rows += rows[-1:] * spare
@@ -272,7 +272,7 @@ class _Lines:
                 begin = end
 
     def _logits(self, ids: Ints, read: Mask) -> Library:
-        """Read tokens (k, count), padding except where read; return the logits."""
+        """Run the model on tokens (k, count), masked by `read`; return the logits."""
         network, count = self._network, ids.shape[1]
         before = self._mask.sum(axis=1, keepdims=True)
         positions = np.maximum(before + read.cumsum(axis=1) - 1, 0)

@@ -1,4 +1,4 @@
-"""A back-off bigram model over a lexicon: its files, and the look-up of pairs.
+"""A back-off bigram model over a lexicon: file format and lookup of pairs.
 
 p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
 back-off weight of the context x, and g, the gain of the pair, is 1 for unseen pairs
@@ -10,7 +10,7 @@ following, gains. Row V stands for all unknown words; row V + 1 is the beginning
 sentence as a context, and its end as a following word. Models lie in the package and in
 the user's data folder.
 
-`Gains` looks pairs up in one table over the likeliest words; pairs with another word
+`Gains` looks pairs up in one table over the most likely words; pairs with another word
 count as unseen. The table takes SLOTS^2 bytes of address space, and memory only for the
 parts that are read.
 """
@@ -62,7 +62,7 @@ _ARRAYS: dict[str, Kind] = {
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """A model of m pairs over V words."""
+    """A bigram model of m pairs over V words."""
 
     words: tuple[str, ...]
     #: (V + 2,) float32, ln p of each word, of unknown words, of a sentence's end.
@@ -82,7 +82,7 @@ class Ngrams:
 
     @property
     def size(self) -> int:
-        """Return V."""
+        """Return the vocabulary size V."""
         return len(self.words)
 
     @property
@@ -93,9 +93,9 @@ class Ngrams:
         return np.repeat(np.arange(len(counts)), counts)
 
     def for_lexicon(self, lexicon: Lexicon) -> Ngrams:
-        """Return the model over the words of another lexicon.
+        """Return this model mapped to the words of another lexicon.
 
-        Words that the model does not know have the frequency of the lexicon.
+        Words missing from the model get their frequency in the lexicon.
         """
         if lexicon.words == self.words:
             return self
@@ -110,7 +110,7 @@ class Ngrams:
 # By content, since each run loads its lexicon anew.
 @lru_cache(maxsize=2)
 def _fit(model: Ngrams, words: tuple[str, ...], prior: bytes) -> Ngrams:
-    """Return a model over other words, with prior the bytes of their prior (V,)."""
+    """Map a model to other words; prior holds their prior as bytes (V,)."""
     size = len(words)
     row_of = {word.lower(): row for row, word in enumerate(words)}
     rows = [row_of.get(key, size) for key in model.keys]
@@ -148,7 +148,7 @@ def assemble(
     meta: Mapping[str, object],
     digest: str = "",
 ) -> Ngrams:
-    """Return a model of pairs (m,) in any order, without duplicates."""
+    """Build a model from unique pairs (m,) in any order."""
     order = np.lexsort((following, contexts))
     counts = np.bincount(contexts, minlength=len(words) + 2)
     ends = np.cumsum(counts).astype(np.uint32)
@@ -167,13 +167,13 @@ def assemble(
 
 
 def absolute_discount(counts: NDArray[np.number]) -> float:
-    """Return D = n1 / (n1 + 2 n2), with n1 and n2 pairs seen once and twice."""
+    """Return D = n1 / (n1 + 2 n2), where n1 and n2 count pairs seen once and twice."""
     once, twice = (int((counts == times).sum()) for times in (1, 2))
     return once / (once + 2 * twice) if once and twice else _DISCOUNT
 
 
 def encode_gains(log_gains: Floats) -> NDArray[np.int8]:
-    """Return the nearest codes of ln g."""
+    """Quantise ln g to the nearest codes."""
     levels = np.log(
         decode_gains(np.arange(-127, 128, dtype=np.int8)).astype(np.float64)
     )
@@ -182,9 +182,9 @@ def encode_gains(log_gains: Floats) -> NDArray[np.int8]:
 
 
 def decode_gains(codes: NDArray[np.int8]) -> Singles:
-    """Return the gains of codes: eight steps from each power of two to the next.
+    """Decode codes to gains, with eight steps per power of two.
 
-    A code is the difference from 1.0 in the upper bits of a single-precision number:
+    A code is the offset from 1.0 in the upper bits of a single-precision number:
     every machine and library gives the same gains.
     """
     upper = codes.astype(np.int32)
@@ -214,10 +214,10 @@ def compute_digest(model: Ngrams) -> str:
 
 
 def load(folder: Path) -> Ngrams:
-    """Open the model in a folder, once until the folder changes.
+    """Open the model in a folder, cached until the folder changes.
 
     Its arrays stay on disk until they are used. Raises LexiconError unless it is such a
-    model, and unchanged.
+    model and intact.
     """
     return _load(folder, store.state(folder))
 
@@ -229,14 +229,16 @@ def _load(folder: Path, state: cache.FolderState) -> Ngrams:
         format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise LexiconError(
-            f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
+            f"{folder}: not an n-gram model; build one with dptext lexicon ngrams"
         ) from None
     if format != FORMAT:
-        raise LexiconError(f"{folder}: n-gram model of another format; make it again")
+        raise LexiconError(
+            f"{folder}: n-gram model in an unsupported format; build it again"
+        )
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
     if cache.folder_digest(state, lambda: _digest(folder)) != digest:
         raise LexiconError(
-            f"{folder}: the n-gram model does not match its digest; make it again"
+            f"{folder}: the n-gram model does not match its digest; build it again"
         )
     words = store.read_words(folder)
     arrays = store.map_arrays(folder, _ARRAYS, len(words))
@@ -250,7 +252,7 @@ def _digest(folder: Path) -> str:
 
 
 def packaged_model() -> Path:
-    """Return the folder of the model that ships."""
+    """Return the folder of the model that ships with dptext."""
     return store.packaged_folder().parent / "ngrams" / ENGLISH
 
 
@@ -258,8 +260,8 @@ def model_folder(name: str) -> Path:
     """Return the folder of a user's model. Raises UsageError for an invalid name."""
     if name == ENGLISH or not store.is_name(name):
         raise UsageError(
-            f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
-            f"and '.', and not {ENGLISH!r}"
+            f"n-gram model {name!r}: choose a name of letters, digits, '_', '-' and "
+            f"'.' other than {ENGLISH!r}"
         )
     return user_folder() / name
 
@@ -270,7 +272,7 @@ def user_folder() -> Path:
 
 
 def installed() -> Iterator[tuple[str, Path]]:
-    """Yield name and folder of the model that ships and of the user's models."""
+    """Yield the name and folder of the shipped model and of the user's models."""
     yield ENGLISH, packaged_model()
     for folder in store.stored_in(user_folder()):
         if store.is_name(folder.name):
@@ -278,7 +280,7 @@ def installed() -> Iterator[tuple[str, Path]]:
 
 
 def find_model(name_or_path: str, channel: Channel) -> Ngrams:
-    """Open a model by its name or folder, over the words of a channel's lexicon.
+    """Open a model by name or folder, mapped to the channel's lexicon.
 
     Raises LexiconError if it is missing or damaged, or does not fit the lexicon.
     """
@@ -287,31 +289,31 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     if lexicon.meta.get(PAIRS) == name_or_path and not belongs_to(model, lexicon):
         raise LexiconError(
             f"n-gram model {name_or_path!r}: not the one that lexicon {lexicon.name!r} "
-            "was made with; make both again with dptext lexicon adapt, or name another "
-            "model"
+            "was built with; build both again with dptext lexicon adapt, or use "
+            "another model"
         )
     if model is None:
         raise LexiconError(
             f"n-gram model {name_or_path!r} covers only {share:.0%} of running text in "
-            f"the words of lexicon {channel.lexicon.name!r}; make one for its language "
-            "with dptext lexicon ngrams"
+            f"the words of lexicon {channel.lexicon.name!r}; build one for its "
+            "language with dptext lexicon ngrams"
         )
     return model
 
 
 def belongs_to(model: Ngrams | None, lexicon: Lexicon) -> bool:
-    """Return whether a model is the one that a lexicon was made with.
+    """Return whether a lexicon was built with this model.
 
-    A lexicon of public text has the digest of its model: figures that were measured,
-    and statements on the source of pairs, are true of that model alone.
+    A lexicon of public text stores the digest of its model: measured figures,
+    and statements on the source of pairs, hold for that model only.
     """
     return model is not None and model.digest == lexicon.meta.get(PAIRS_DIGEST)
 
 
 def has_own_pairs(lexicon: Lexicon) -> bool:
-    """Return whether the model that a lexicon was made with is in the user's folder.
+    """Return whether the model behind a lexicon is in the user's folder.
 
-    True of a lexicon that was made without one.
+    Also true for a lexicon that was built without a model.
     """
     name = lexicon.meta.get(PAIRS)
     if name is None:
@@ -322,7 +324,7 @@ def has_own_pairs(lexicon: Lexicon) -> bool:
 
 
 def shipped_model(channel: Channel) -> Ngrams | None:
-    """Return the model that ships, None if its language is not that of the lexicon.
+    """Return the shipped model, None if it is for another language.
 
     Raises LexiconError if it is damaged.
     """
@@ -335,7 +337,7 @@ def shipped_model(channel: Channel) -> Ngrams | None:
 
 @lru_cache(maxsize=1)
 def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
-    """Return a model if it knows enough words of a lexicon, and the known share."""
+    """Return the model, None if it covers too few lexicon words, and its coverage."""
     if name_or_path == ENGLISH:
         folder = packaged_model()
     else:
@@ -344,8 +346,8 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
             folder = model_folder(name_or_path)
     if not folder.is_dir():
         raise LexiconError(
-            f"no n-gram model named {name_or_path!r}; "
-            "`dptext lexicon ngrams` makes one from a public corpus"
+            f"no n-gram model named {name_or_path!r}; build one from a public corpus "
+            "with dptext lexicon ngrams"
         )
     model = load(folder)
     lexicon = channel.lexicon
@@ -358,7 +360,7 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
 
 
 class Gains:
-    """A table of g(x, x') to a power, for decoders.
+    """A lookup table of g(x, x') raised to a power, for decoders.
 
     A power other than 1 is rounded to the nearest code: at most 6.1% off, and from
     2^-16 to 2^16.
@@ -399,7 +401,7 @@ class Gains:
         return square.reshape(-1)
 
     def _row(self, slot: int) -> NDArray[np.int8]:
-        """Return the codes of a slot with each other one: (width,)."""
+        """Return the codes of one slot paired with every other slot: (width,)."""
         row = int(self._listed[slot - 1])
         begin, end = int(self._model.ends[row - 1]) if row else 0, self._model.ends[row]
         codes = np.zeros(self.width, np.int8)
@@ -409,7 +411,7 @@ class Gains:
         return codes
 
     def _is_right(self, cached: NDArray[np.int8]) -> bool:
-        """Return whether a cached table is right in a few rows."""
+        """Return whether a cached table is correct in a few sampled rows."""
         width = self.width
         if cached.dtype != np.int8 or cached.shape != (width**2,):
             return False
@@ -420,17 +422,17 @@ class Gains:
         return all(np.array_equal(square[slot], self._row(slot)) for slot in slots)
 
     def lookup(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
-        """Return the codes of the gains of pairs of slots, arrays that broadcast."""
+        """Return the gain codes of pairs of slots; the arrays broadcast."""
         at = contexts.astype(np.int64) * self.width + following
         # Slots are never outside the table: "wrap" is only the fastest mode.
         return self.table.take(at, mode="wrap")
 
 
 class WholeGains:
-    """g(x, x') of all rows of a model, looked up pair by pair, for attackers.
+    """Looks up g(x, x') pair by pair for all rows of a model, for attackers.
 
-    `Gains` holds the likeliest rows only, for decoders, which must be fast. An attacker
-    has time, and pairs of rare words are the most telling.
+    `Gains` holds only the most likely rows, for decoders, which must be fast. Attackers
+    have time, and pairs of rare words are the most telling.
     """
 
     #: (V + 2,) int32, the rows themselves.
@@ -447,7 +449,7 @@ class WholeGains:
         self.gains = np.asarray(model.gains, np.int8)[order]
 
     def lookup(self, contexts: Rows, following: Rows) -> NDArray[np.int8]:
-        """Return the codes of the gains of pairs of rows, arrays that broadcast."""
+        """Return the gain codes of pairs of rows; the arrays broadcast."""
         keys = contexts.astype(np.int64) * self._rows + following
         if not len(self._keys):
             return np.zeros(keys.shape, np.int8)

@@ -1,7 +1,7 @@
-"""The attacker with an n-gram model and a topic: the posterior of each drawn word.
+"""Attacker with an n-gram model and a topic: the posterior of each drawn word.
 
 Evidence for a word: its draw, the words before and after it, the topic of its text.
-Decoders write by the posterior, and attackers guess by it.
+Decoders choose words by the posterior, and attackers guess by it.
 
 The topic: p(x) of a candidate x of word i becomes p(x) e^(power cos(x, t_i)). t_i is
 the mean direction of all other drawn words of the text, in which rare words weigh more;
@@ -78,7 +78,7 @@ _WRITTEN = 8
 
 
 class TopicSums(NamedTuple):
-    """The words of r texts with a direction of d numbers."""
+    """Sums of the d-dimensional word directions of r texts."""
 
     #: (r, d) the sum of the directions of each text.
     sums: Vectors
@@ -87,7 +87,7 @@ class TopicSums(NamedTuple):
 
 
 class Topic:
-    """The factors of candidates by the topic of their text, to a power above 0."""
+    """Weights candidates by the topic of their text, raised to a power above 0."""
 
     #: (V + 1, d) int16, the direction of each row.
     directions: NDArray[np.int16]
@@ -126,7 +126,7 @@ class Topic:
     def factors(
         self, rows: Ids, released: Released, sums: TopicSums | None = None
     ) -> Singles:
-        """Return the factors of candidates with rows (n, c), V the unknown word."""
+        """Return topic factors of candidate rows (n, c); row V is the unknown word."""
         topics = self.means(released, sums)
         factors = np.empty(rows.shape, np.float32)
         for part in blocks(len(rows), _BLOCK):
@@ -139,12 +139,12 @@ class Topic:
         return self._topics(released.drawn, released.texts, sums)
 
     def factors_by(self, rows: Ids, means: Singles) -> Singles:
-        """Return the factors of candidates (n, c) by mean directions (n, d)."""
+        """Return topic factors of candidates (n, c) from mean directions (n, d)."""
         codes = self.steps_by(rows, means) + len(self.values) // 2
         return np.asarray(self.values.take(codes))
 
     def steps_by(self, rows: Ids | Ints, means: Singles) -> Ints:
-        """Return the logarithms of the factors in steps of 1 / STEPS: (n, c)."""
+        """Return log factors in whole steps of 1 / STEPS: (n, c)."""
         near = self.directions[rows].astype(np.float32)
         cosines = np.einsum("ncd,nd->nc", near, means)
         most = len(self.values) // 2
@@ -154,9 +154,9 @@ class Topic:
     def nearness(
         self, released: Released, positions: Ints, sums: TopicSums | None = None
     ) -> Singles:
-        """Return the cosines of some drawn words with the topics of their texts: (m,).
+        """Return the cosine between drawn words and the topics of their texts: (m,).
 
-        They are nearer to 0 if few other words of the text have a direction.
+        Values shrink towards 0 if few other words of the text have a direction.
         """
         drawn, texts = released.drawn[positions], released.texts[positions]
         topics = self._topics(drawn, texts, sums or self.sums(released))
@@ -165,7 +165,7 @@ class Topic:
         return np.asarray(cosines)
 
     def sums(self, released: Released) -> TopicSums:
-        """Return the sums of the directions of each text."""
+        """Return the summed word directions of each text."""
         rows, row_texts = _rows_and_texts(released)
         texts, dimensions = len(released.ends), self.directions.shape[1]
         sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
@@ -208,7 +208,7 @@ def no_topic() -> tuple[object, ...]:
 
 
 def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
-    """Return the rows of drawn and of copied common words, and their texts."""
+    """Return the rows of drawn and of copied common words, and their text numbers."""
     drawn, texts = released.drawn, released.texts
     if released.copied is None:
         return drawn, texts
@@ -219,7 +219,7 @@ def _rows_and_texts(released: Released) -> tuple[Ids, Ints]:
 
 
 class CandidateTable(NamedTuple):
-    """The c candidates of each of O outputs at one epsilon."""
+    """The c candidates of each of O outputs at a given epsilon."""
 
     #: (O, c), V for the unknown word.
     rows: Ids
@@ -230,7 +230,7 @@ class CandidateTable(NamedTuple):
 
 
 class WeighedCandidates(NamedTuple):
-    """The k likeliest candidates of n drawn words, by their draws and the topic."""
+    """The k best candidates of n drawn words, by draw and topic."""
 
     #: (k, n), V for the unknown word.
     rows: Ids
@@ -244,7 +244,7 @@ class WeighedCandidates(NamedTuple):
 
 
 class BatchPart(NamedTuple):
-    """Some drawn words of a batch: whole chains, but perhaps a part of a text."""
+    """A slice of a batch's drawn words: whole chains, possibly part of a text."""
 
     #: With the pieces of the whole batch.
     released: Released
@@ -259,12 +259,12 @@ find_topic = lru_cache(maxsize=2)(Topic)
 
 
 class PairAttacker:
-    """Reads released words through a channel, with a model of pairs of its lexicon.
+    """Guesses words from the channel, a pair model of the lexicon, and the topic.
 
-    - count: candidates of each word by its draw and the topic.
-    - kept: candidates that are weighed with the words around, the likeliest ones; all
+    - count: candidates per word, chosen by its draw and the topic.
+    - kept: the most likely candidates, weighed with the words around them; all
       if None.
-    - weight: power of the language model; topic: power of the topic, 0 for none.
+    - weight: exponent of the language model; topic: exponent of the topic, 0 for none.
     - common: weight of a common word relative to words that may have been replaced. No
       replaced word was common, but decoders may write such a word: people read these
       best.
@@ -316,9 +316,9 @@ class PairAttacker:
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
     def parts(self, released: Released) -> Iterator[BatchPart]:
-        """Divide a batch into parts, which take little memory one after the other.
+        """Split a batch into parts, to limit memory.
 
-        The words of a part are read as in the whole batch.
+        Splitting does not change the results.
         """
         chains = posterior.find_chains(released, self.channel.lexicon)
         topics = None if self._topic is None else self._topic.sums(released)
@@ -338,24 +338,24 @@ class PairAttacker:
         return self._topic.nearness(part.released, positions, part.topics)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
-        """Return candidates (k, n), ln of their probability, which may be written."""
+        """Return candidates (k, n), their log probabilities, and a writable mask."""
         weighed = self.weighed(released)
         with np.errstate(divide="ignore"):
             logs = np.log(self.likely(weighed).astype(np.float64))
         return weighed.rows, logs, weighed.writable
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest known word for each drawn one: (n,)."""
+        """Return the most likely known word for each drawn word: (n,)."""
         rows, likely = self.posterior(released)
         likely[rows == len(self.channel.prior)] = -1.0
         return np.asarray(rows[likely.argmax(axis=0), np.arange(rows.shape[1])])
 
     def best_path(self, released: Released) -> Ids:
-        """Return the likeliest text of words that may be drawn: (n,)."""
+        """Return the most likely sequence of words that may be drawn: (n,)."""
         return self.likeliest_text(released, self.weighed(released))
 
     def likeliest_text(self, released: Released, weighed: WeighedCandidates) -> Ids:
-        """Return the likeliest text among the weighed candidates: (n,)."""
+        """Return the most likely sequence of the weighed candidates: (n,)."""
         # A word without such a candidate is written as it was drawn.
         none = ~weighed.writable.any(axis=0)
         possible = weighed.writable | none
@@ -376,11 +376,11 @@ class PairAttacker:
         *,
         chains: Chains | None = None,
     ) -> Ids:
-        """Return the words z with the largest sum of closeness + fluency * ln L(z).
+        """Return the words z that maximise the sum of closeness + fluency * ln L(z).
 
-        They are chosen among rows (k, n) with closeness (k, n) from -1 to 1, -inf for
-        words that may not be written. L is the language model to its weight. Chains are
-        found if they are not given.
+        Chosen among rows (k, n) with closeness (k, n) from -1 to 1, -inf for
+        words that may not be written. L is the weighted language model. Chains are
+        computed if not given.
         """
         # Above 0, as `largest` needs them.
         worth = np.where(np.isfinite(closeness), closeness + 2.0, 0.0)
@@ -392,7 +392,7 @@ class PairAttacker:
     def _closest(
         self, rows: Ids, worth: Singles, fluency: float
     ) -> tuple[Ids, PathCandidates]:
-        """Return the rows of largest worth (k, n), and how a path weighs them."""
+        """Return the rows of largest worth (k, n), and path weights of candidates."""
         if kernel.library is None:
             best = largest(worth.T, _WRITTEN).T
             rows = np.take_along_axis(rows, best, axis=0)
@@ -415,13 +415,13 @@ class PairAttacker:
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> WeighedCandidates:
-        """Return the likeliest candidates of each drawn word."""
+        """Return the most likely candidates of each drawn word."""
         chains = posterior.find_chains(released, self.channel.lexicon)
         topics = None if self._topic is None else self._topic.sums(released)
         return self.weigh(BatchPart(released, chains, topics))
 
     def weigh(self, part: BatchPart) -> WeighedCandidates:
-        """Return the likeliest candidates of each drawn word of a part."""
+        """Return the most likely candidates of each drawn word in a part."""
         if kernel.library is None:
             return self._weigh(part)
         released = part.released
@@ -496,9 +496,9 @@ class PairAttacker:
 
 
 def largest(weights: Singles, count: int) -> Ints:
-    """Return the columns of the largest weights of each row, ascending: (n, count).
+    """Return the columns of the largest weights per row, ascending: (n, count).
 
-    Weights (n, c) are not negative. Of equal ones the first counts, on every machine.
+    Weights (n, c) are not negative. Ties go to the first column, on every machine.
     """
     width = weights.shape[1]
     if count >= width:

@@ -53,7 +53,7 @@ _LEAST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Drawn words (n,) in chains; rows index the V words of an n-gram model."""
+    """Drawn words (n,) grouped into chains; rows index an n-gram model's V words."""
 
     #: (n,) the row of the context before the first word of a chain, -1 elsewhere.
     before: Ints
@@ -62,12 +62,12 @@ class Chains:
 
     @property
     def longest(self) -> int:
-        """Return the number of words of the longest chain."""
+        """Return the length of the longest chain."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         return int(np.diff(begins).max(initial=0))
 
     def parts(self, words: int) -> Iterator[slice]:
-        """Yield parts of at most so many words, or of one longer chain."""
+        """Yield slices of at most `words` words, or of a single longer chain."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         first = 0
         while first < len(begins) - 1:
@@ -77,11 +77,11 @@ class Chains:
             yield slice(begin, int(begins[first]))
 
     def take(self, part: slice) -> Chains:
-        """Return the chains of a part."""
+        """Return the chains in a slice."""
         return Chains(self.before[part], self.after[part])
 
     def slots(self, gains: AnyGains) -> tuple[Slots, Slots]:
-        """Return before and after as slots in the table of gains."""
+        """Return `before` and `after` as slots in the table of gains."""
         rows = np.stack((self.before, self.after))
         before, after = np.where(rows >= 0, gains.slot_of[rows], np.int32(-1))
         return before, after
@@ -104,7 +104,7 @@ class Chains:
 
 
 class ChainBlock(NamedTuple):
-    """Chains side by side, longer ones first: step k has the k-th word of each."""
+    """Chains side by side, longest first: step k holds the k-th word of each."""
 
     #: (m,) numbers of the words, step after step.
     words: Ints
@@ -113,12 +113,12 @@ class ChainBlock(NamedTuple):
 
     @property
     def steps(self) -> list[slice]:
-        """Return the place of each step in words."""
+        """Return the slice of words that each step covers."""
         return [slice(*pair) for pair in pairwise([0, *self.ends])]
 
 
 def known_rows(released: Released, lexicon: Lexicon) -> Ints:
-    """Return the row of each piece as a context, -1 for unknown ones: (p,)."""
+    """Return each piece's row as a context, -1 if unknown: (p,)."""
     row_of, unknown = lexicon.row_of, len(lexicon.words)
     kind = released.flags & kinds.KIND
     known = np.full(len(kind), -1, np.int64)
@@ -138,7 +138,7 @@ def known_rows(released: Released, lexicon: Lexicon) -> Ints:
 
 
 def find_chains(released: Released, lexicon: Lexicon) -> Chains:
-    """Return the chains of a batch."""
+    """Split a batch into chains between known words."""
     known, edge = known_rows(released, lexicon), len(lexicon.words) + 1
     # Positions of known pieces, and the edges of the batch.
     fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(known)]))
@@ -162,7 +162,7 @@ def find_chains(released: Released, lexicon: Lexicon) -> Chains:
 
 
 def _divide_long(before: Ints, after: Ints, edge: int) -> None:
-    """Divide chains of more than LONGEST words, in place."""
+    """Split chains of more than LONGEST words, in place."""
     begins = np.flatnonzero(before >= 0)
     lengths = np.diff(begins, append=len(before))
     for chain in np.flatnonzero(lengths > LONGEST).tolist():
@@ -172,7 +172,7 @@ def _divide_long(before: Ints, after: Ints, edge: int) -> None:
 
 
 class BigramLookup:
-    """The codes of gains for a block of m words with c candidates each."""
+    """The gain codes for a block of m words with c candidates each."""
 
     #: (c, chains), of the first words of chains after their contexts.
     first_codes: Codes
@@ -188,7 +188,7 @@ class BigramLookup:
     def __init__(
         self, chains: Chains, slots: Slots, gains: AnyGains, block: ChainBlock
     ) -> None:
-        """Look up; slots (c, m) of the candidates, in the block's order."""
+        """Look up the gains; slots (c, m) of the candidates, in the block's order."""
         first = block.steps[0]
         contexts = gains.slot_of[chains.before[block.words[first]]]
         self.first_codes = gains.lookup(contexts, slots[:, first])
@@ -210,7 +210,7 @@ class BigramLookup:
 
 
 class WordCandidates(NamedTuple):
-    """The c candidates of n drawn words, for their posterior."""
+    """The c candidates of each of n drawn words, for their posterior."""
 
     #: (c, n) the slot of each candidate in the table of gains.
     slots: Slots
@@ -243,7 +243,7 @@ def marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Singles
 
 
 def word_major(candidates: NDArray[Number]) -> NDArray[Number]:
-    """Return an array (c, n) in the order of the kernel: (n, c), word by word."""
+    """Reorder an array (c, n) word by word, as the kernel expects it: (n, c)."""
     return np.ascontiguousarray(candidates.T)
 
 
@@ -279,7 +279,7 @@ def _marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Single
 
 
 def sum_in_order(parts: Singles) -> Singles:
-    """Return the sum over the first axis of at least two, one part after the other.
+    """Return the sum over the first axis, adding one part after another.
 
     The order of additions of NumPy's sum depends on shape and layout in memory.
     """
@@ -295,7 +295,7 @@ def _scale(weights: Singles) -> Singles:
 
 
 class PathCandidates(NamedTuple):
-    """The c candidates of n drawn words, for the best path."""
+    """The c candidates of each of n drawn words, for the best path."""
 
     #: (c, n) the slot of each candidate in the table of gains.
     slots: Slots
@@ -306,7 +306,7 @@ class PathCandidates(NamedTuple):
 
 
 def relative(logs: Floats) -> Singles:
-    """Return weights relative to the best of each row, within single precision."""
+    """Return weights relative to the best of each row, in single precision."""
     top = logs.max(axis=1, keepdims=True)
     weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
     weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
@@ -314,7 +314,7 @@ def relative(logs: Floats) -> Singles:
 
 
 def to_scores(logs: Vectors) -> Scores:
-    """Return logarithms as scores, at least NEVER."""
+    """Convert logarithms to integer scores, not below NEVER."""
     return np.asarray(np.rint(np.maximum(logs * float(NAT), float(NEVER))), np.int32)
 
 
@@ -325,7 +325,7 @@ _LOGS = to_scores(
 
 
 def viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
-    """Return the candidate of each word on the path of the largest score: (n,)."""
+    """Return each word's candidate on the highest-scoring path: (n,)."""
     if kernel.library is None:
         return _viterbi(chains, candidates, gains)
     slots, scores, backoff = map(word_major, candidates)
@@ -365,5 +365,5 @@ def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
 
 
 def _logs(codes: Codes) -> Scores:
-    """Return ln g of codes."""
+    """Return ln g for codes."""
     return _LOGS.take(codes.view(np.uint8))

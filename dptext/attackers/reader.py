@@ -1,4 +1,4 @@
-"""The attackers who read whole texts: candidates from the draw and from the context.
+"""Attackers who read whole texts, combining the draw and the context.
 
 For a drawn word y the weight of a candidate x of the shown form
 (dptext.tokens.grammar) is
@@ -13,9 +13,9 @@ word with two copied words before it, on either side and after it
 triples are 1.
 
 Candidates are the likeliest inputs of the draw, and the likeliest words by each of the
-others: where common words are copied the draw tells next to nothing, and the words
-around it nearly all. There, with text of the kind, a second reading takes the likely
-words of the first for known.
+other factors: where common words are copied the draw reveals almost nothing, and the
+words around it almost everything. There, with text of the kind, a second reading takes
+the likely words of the first as known.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _READINGS = 2
 
 
 class Look(NamedTuple):
-    """The words that may be behind an observation."""
+    """The words that may have produced an observation."""
 
     epsilon: float
     #: (V + 1,) p of each word with this capital, 0 for excluded ones.
@@ -72,15 +72,15 @@ class Look(NamedTuple):
 
 
 class ContextLists(NamedTuple):
-    """The likeliest words of contexts, one context after the other."""
+    """The most likely words in each context, concatenated."""
 
     ends: Ints
     rows: Ints
 
     def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
-        """Return the likeliest words of contexts (n,), -1 for unknown: two arrays (m,).
+        """Return context positions and their most likely words: two arrays (m,).
 
-        The first array holds the position in contexts of each word.
+        contexts (n,) are word rows, -1 if unknown.
         """
         numbers = np.flatnonzero(contexts >= 0)
         begins = self.ends[contexts[numbers]]
@@ -89,7 +89,7 @@ class ContextLists(NamedTuple):
 
 
 class Knowledge(NamedTuple):
-    """The knowledge of one reading about drawn words (n,)."""
+    """What one reading knows about n drawn words."""
 
     drawn: Ids
     #: (n,) the number of each word's half of its text.
@@ -105,7 +105,7 @@ class Knowledge(NamedTuple):
     near: Near | None
 
     def part(self, at: slice) -> Knowledge:
-        """Return the knowledge about some of the words."""
+        """Return the knowledge about the words at given positions."""
         return self._replace(
             drawn=self.drawn[at],
             halves=self.halves[at],
@@ -117,7 +117,7 @@ class Knowledge(NamedTuple):
 
 
 class Reader:
-    """Reads releases through a channel, with pairs of words, or with text of a kind."""
+    """Reads releases with the channel and a pair model, or with text of a kind."""
 
     name = "ngram"
     assumes = (
@@ -141,13 +141,13 @@ class Reader:
         self._looks = lru_cache(maxsize=TABLES)(self._look)
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest known word for each drawn one: (n,)."""
+        """Return the most likely known word for each drawn word: (n,)."""
         rows, likely = self.posterior(released)
         likely[rows == self._size] = -1.0
         return np.asarray(rows[likely.argmax(axis=0), np.arange(rows.shape[1])])
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
-        """Return candidates of each drawn word and their probabilities: (k, n)."""
+        """Return the candidates of each drawn word and their probabilities: (k, n)."""
         sequence = WordSequence.from_released(released, self.channel.lexicon)
         chains = posterior.find_chains(released, self.channel.lexicon)
         count = len(released.drawn)
@@ -164,7 +164,7 @@ class Reader:
     def _view(
         self, released: Released, sequence: WordSequence, guess: Ints, sure: Floats
     ) -> Knowledge:
-        """Return the view of a text after a guess of its words, with its certainty."""
+        """Return what a second reading knows from guesses and their certainty."""
         places = np.flatnonzero(sequence.drawn >= 0)
         known = np.array(sequence.rows)
         near = None
@@ -201,10 +201,10 @@ class Reader:
         guess: Ints,
         sure: Floats,
     ) -> Near:
-        """Return the words near to each half of the drawn words of texts.
+        """Return words of passages similar to each half of the drawn words.
 
-        Copied words and the guesses of the other half tell them, so that no guess
-        speaks for itself.
+        Copied words and the guesses of the other half are the query, so that no guess
+        supports itself.
         """
         parts = []
         for half in (0, 1):
@@ -218,7 +218,7 @@ class Reader:
         return passages.near_all(rows[order], shares[order], texts[order])
 
     def _weigh(self, view: Knowledge) -> tuple[Ids, Singles]:
-        """Return the likeliest candidates of each word and their weights: (k, n)."""
+        """Return the most likely candidates of each word and their weights: (k, n)."""
         count = len(view.drawn)
         rows = np.zeros((_KEPT, count), np.int32)
         weights = np.zeros((_KEPT, count), np.float32)
@@ -228,7 +228,7 @@ class Reader:
         return rows, weights
 
     def _weigh_part(self, view: Knowledge) -> tuple[Ids, Singles]:
-        """Return the likeliest candidates of each word and their weights: (n, k)."""
+        """Return the most likely candidates of a part's words, with weights: (n, k)."""
         rows, own, sides = self._compared(view)
         inputs = np.where(rows < self._size, rows, -1).astype(np.int32)
         eps = np.array([each.epsilon for each in view.looks])[view.look]
@@ -247,10 +247,10 @@ class Reader:
         return rows, _relative(np.take_along_axis(own, chosen, axis=1))
 
     def _compared(self, view: Knowledge) -> tuple[Ids, Floats, Floats]:
-        """Return candidates of each word, and logarithms of their weights: (n, c).
+        """Return each word's candidates and two log weights: (n, c).
 
-        First those without the pairs of neighbours, the draw and the topic; then those
-        of the pairs with known neighbours. -inf for padding.
+        The first excludes neighbour pairs, draw and topic; the second is
+        for pairs with known neighbours. Padding is -inf.
         """
         words, rows, from_draw = self._proposed(view)
         look = view.look[words]
@@ -288,7 +288,7 @@ class Reader:
         return chosen, compared[0], np.where(np.isfinite(compared[1]), compared[1], 0.0)
 
     def _proposed(self, view: Knowledge) -> tuple[Ints, Ints, Mask]:
-        """Return words and candidates, and which of them the draw proposes: (m,)."""
+        """Return words, their candidates, and a mask of those from the draw: (m,)."""
         width, proposed = self._size + 1, []
         numbers = np.arange(len(view.drawn))
         for number, look in enumerate(view.looks):
@@ -316,7 +316,7 @@ class Reader:
         return keys // width, keys % width, np.isin(keys, drawn)
 
     def _triples(self, view: Knowledge) -> Iterator[tuple[float, Ints, Contexts]]:
-        """Yield for each kind of triple its power, contexts (n,) and their counts."""
+        """Yield each kind of triple: its exponent, contexts (n,) and counts."""
         if self._kind is None:
             return
         width, around = self._size + 2, view.around
@@ -329,7 +329,7 @@ class Reader:
             yield power, contexts, triples
 
     def _of_pairs(self, view: Knowledge, words: Ints, rows: Ints) -> Floats:
-        """Return ln of the gains of candidates beside their known neighbours: (m,)."""
+        """Return ln of the pair gains of candidates with known neighbours: (m,)."""
         logs = np.zeros(len(words))
         for side in (1, 2):
             beside = view.around[side, words]
@@ -343,7 +343,7 @@ class Reader:
         return logs
 
     def _look(self, shown: Observation) -> Look:
-        """Return the words that may be behind an observation."""
+        """Return the words that may have produced an observation."""
         capital = any_capital = self._alone
         if self._kind is not None:
             counts = self._kind.shown
@@ -364,7 +364,7 @@ class Reader:
         )
 
     def _smoothed(self, counts: Floats, shown: Observation) -> Floats:
-        """Return counts less their discount, which goes to all words: (V + 1,)."""
+        """Return discounted counts; the discount is spread over all words: (V + 1,)."""
         general = self.channel.restrict_prior(shown._replace(form=-1), self._alone)
         discount = absolute_discount(counts[counts > 0])
         freed = discount * max(int((counts > 0).sum()), 1)
@@ -373,14 +373,14 @@ class Reader:
         return smoothed
 
     def _lists(self, capital: bool) -> tuple[ContextLists, ContextLists]:
-        """Return the likeliest replaced words after each context, and before it."""
+        """Return the most likely replaced words after and before each context."""
         shown = Observation(1.0, capital)
         possible = self.channel.restrict_prior(shown, self._alone) > 0.0
         return _find_lists(self._pairs, possible.tobytes())
 
 
 class SameKindAttacker(Reader):
-    """Reads with public text of the same kind."""
+    """Guesses words with the help of public text of the same kind."""
 
     name = "same-kind"
     assumes = (
@@ -396,9 +396,9 @@ class SameKindAttacker(Reader):
 # A search reads at ten epsilons, with other channels and the same pairs.
 @lru_cache(maxsize=2)
 def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[ContextLists, ContextLists]:
-    """Return the likeliest of possible words after each context, and before it.
+    """Return the most likely possible words after and before each context.
 
-    possible: (V + 1,) a mask. Words of a context are sorted where it has too many.
+    possible is a mask (V + 1,). Contexts with too many words keep the best.
     """
     size = pairs.size
     alone = np.exp(pairs.alone[: size + 1].astype(np.float64))
@@ -423,13 +423,13 @@ def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[ContextLists, ContextLi
 
 
 def _largest(values: Floats, words: Ints, count: int) -> Floats:
-    """Return for each value (m,) the largest one of its word."""
+    """Return for each value (m,) the maximum among its word's values."""
     largest_of = np.full(count, -np.inf)
     np.maximum.at(largest_of, words, values)
     return largest_of[words]
 
 
 def _relative(logs: Floats) -> Singles:
-    """Return relative weights; if nothing explains a draw, all candidates are alike."""
+    """Exponentiate relative to the maximum; equal weights if all are -inf."""
     is_explained = np.isfinite(logs.max(axis=1, keepdims=True))
     return np.where(is_explained, posterior.relative(logs), np.float32(1.0))

@@ -1,4 +1,4 @@
-"""Count the pairs of a public corpus and make a model of them.
+"""Counts word pairs of a public corpus and builds a model from them.
 
 p(x'|x) = max(c(x, x') - D, 0) / c(x) + b(x) q(x'|x) with b(x) = D N(x) / c(x), where
 N(x) words were seen after x: absolute discounting, interpolated (Ney, Essen and Kneser
@@ -31,7 +31,7 @@ _UNKNOWN = 0.01
 
 
 class PairCounts:
-    """Counts the pairs of texts over a lexicon: V words, any other, begin and end."""
+    """Counts word pairs in texts over a lexicon, with unknown, begin and end marks."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -54,7 +54,7 @@ class PairCounts:
         self.words += len(rows)
 
     def count(self, rows: Ints) -> None:
-        """Count the pairs of a sequence of rows, with edges between its texts."""
+        """Count the pairs in a sequence of rows that has edges between its texts."""
         edge = self._size + 1
         first, second = rows[:-1], rows[1:]
         inside = (first != edge) | (second != edge)
@@ -71,9 +71,7 @@ class PairCounts:
         """
         keys, counts = self._pairs.total()
         if not len(keys):
-            raise InputError(
-                "the corpus has no words, so there is no model to make of it"
-            )
+            raise InputError("the corpus contains no words; give a larger corpus")
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)
@@ -108,7 +106,7 @@ class PairCounts:
     def _alone(
         self, following: Ints, counts: Ints, background: Ngrams | None
     ) -> Floats:
-        """Return p of each word, of an unknown one, of a sentence's end: (V + 2,)."""
+        """Return p of each word, the unknown word and the sentence end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
         discount = absolute_discount(counted[seen])
@@ -122,7 +120,7 @@ class PairCounts:
 
 
 class KindCounts:
-    """Counts texts as a policy splits them."""
+    """Counts n-grams of texts that are tokenized by a policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._lexicon, self._policy = lexicon, policy
@@ -156,7 +154,7 @@ class KindCounts:
         self._parts.append((filled.astype(np.int32), capital, passages))
 
     def kind(self, background: Ngrams | None) -> TextKind:
-        """Return the learned kind of text; its pairs back off to a background model.
+        """Return what was learned from the texts; pairs back off to a background model.
 
         Raises InputError if no words were counted.
         """

@@ -1,10 +1,10 @@
-"""Budgets: how epsilon is spread over the words of a text, one file each.
+"""Budgets: how epsilon is divided among the words of a text, one file each.
 
 A file holds `Params`, a frozen dataclass and subclass of `budgets.Params`: the settings
 in a profile. Their `prepare` does the public work once and returns a `Budget`, or a
 `SequentialBudget` if an epsilon depends on words drawn before.
 
-A budget numbers the lanes of its random bits from 0; no other step uses these bits.
+A budget numbers its random streams from 0; no other step uses them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Params(ABC):
 
 
 class DescribedBudget(settings.Prepared, ABC):
-    """The common part of all budgets."""
+    """What all budgets have in common."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class DescribedBudget(settings.Prepared, ABC):
 
 
 class Budget(DescribedBudget):
-    """A budget with epsilons that do not depend on drawn words."""
+    """A budget whose epsilons do not depend on drawn words."""
 
     __slots__ = ()
 
@@ -60,15 +60,15 @@ class Budget(DescribedBudget):
         """Return the epsilon of each word, (n,) float64 > 0."""
 
     def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
-        """Return the values that epsilons are computed from, for people: by name (m,).
+        """Return the inputs of the epsilons for inspection, as named columns (m,).
 
-        One value for each token; "position", int64, is its place in the pieces.
+        One value per token; "position", int64, is its index in the pieces.
         """
         return {}
 
 
 class SequentialBudget(DescribedBudget):
-    """A budget with epsilons that depend on the words drawn before."""
+    """A budget whose epsilons depend on words drawn earlier."""
 
     __slots__ = ()
 
@@ -83,6 +83,6 @@ AnyBudget = Budget | SequentialBudget
 
 
 def positions_in_text(words: Words) -> Ints:
-    """Return the position of each word among the replaced words of its text, from 0."""
+    """Return each replaced word's index among those of its text, from 0: (n,)."""
     first = np.searchsorted(words.texts, words.texts, side="left")
     return np.arange(len(words.texts)) - first

@@ -1,4 +1,4 @@
-"""The class of each word first, by randomised response; then the word at its epsilon.
+"""Draw the class of each word by randomised response, then the word itself.
 
 The drawn class, not the true one, chooses the epsilon. The draw depends on the text,
 and costs `first` for each word (docs/guarantees.md, 5).
@@ -19,7 +19,7 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(declared.ClassParams):
-    """Settings of the budget; those of classes are as in the budget declared."""
+    """Settings of the budget; class settings are the same as for `declared`."""
 
     EXAMPLE: ClassVar = {"first": 0.5, "epsilons": {"top-100": 10.0, "other": 7.0}}
 
@@ -35,7 +35,7 @@ class Params(declared.ClassParams):
 
 @dataclass(frozen=True, slots=True)
 class ClassFirst(declared.ByClass, budgets.Budget):
-    """The budget made ready."""
+    """Budget that draws the class of each word first."""
 
     #: Of the classes: (c,).
     epsilons: Eps
@@ -46,7 +46,7 @@ class ClassFirst(declared.ByClass, budgets.Budget):
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that the class is drawn first."""
+        """Describe a budget that draws the class first."""
         low, high = float(self.epsilons.min()), float(self.epsilons.max())
         return BudgetDescription(
             BudgetKind.CLASS, low, high, first=self.first, used=(self.used,)
@@ -67,5 +67,5 @@ class ClassFirst(declared.ByClass, budgets.Budget):
         return np.where(stays, true, bits.below(integers[:, 1], count))
 
     def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
-        """Return the epsilon of each word's drawn class, (n,) float64."""
+        """Return the epsilon of the class drawn for each word: (n,) float64."""
         return self.epsilons[self.released(words, bits)]

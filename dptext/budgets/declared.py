@@ -1,4 +1,4 @@
-"""A public epsilon for each class of word, agreed before any text is read.
+"""A public epsilon for each class of words, fixed before any text is read.
 
 The class depends on the word alone, by a public table (by frequency, by part of speech,
 or a file), so that the epsilon of a word does not depend on the rest of its text. Two
@@ -31,7 +31,7 @@ _RARE = "rare"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassParams(budgets.Params):
-    """Settings of budgets by classes.
+    """Settings of budgets with an epsilon per class of words.
 
     Classes by frequency are top-100, top-1000, top-10000 and rare, by part of speech
     noun, verb, adjective, adverb, name and function-word; number and unknown are
@@ -46,17 +46,17 @@ class ClassParams(budgets.Params):
     table: str = ""
 
     def listed(self) -> str:
-        """Write the epsilons in one line."""
+        """Format the epsilons on one line."""
         return ", ".join(f"{name} {value:g}" for name, value in self.epsilons.items())
 
     def used(self) -> str:
-        """Describe the source of epsilons, for reports."""
+        """Describe where the epsilons come from, for reports."""
         return f"Epsilon by {self.by.replace('-', ' ')}: {self.listed()}."
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The classes of a lexicon's words."""
+    """The class of each word of a lexicon."""
 
     names: tuple[str, ...]
     #: The number of the class of each row, (V + 1,), the last for the unknown word.
@@ -76,28 +76,28 @@ class Classes:
         missing = [name for name in self.names if name not in by_name]
         if missing and OTHER not in by_name:
             raise UsageError(
-                f"budget: epsilons: none for {', '.join(missing)}; give one, or one "
-                f"for {OTHER}"
+                f"budget: epsilons: missing for {', '.join(missing)}; add them, or a "
+                f"value for {OTHER}"
             )
         return np.array([by_name.get(name, by_name.get(OTHER)) for name in self.names])
 
 
 @dataclass(frozen=True, slots=True)
 class ByClass(settings.Prepared):
-    """The common part of budgets by classes."""
+    """What budgets with word classes have in common."""
 
     classes: Classes
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the table, if there is one."""
+        """Return the digest of the class table, if there is one."""
         return self.classes.content
 
 
 def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
-    """Return the classes of a lexicon's words.
+    """Return the class of each word of a lexicon.
 
-    table: the path of a CSV file with the columns word and class, for by "table".
+    table: path of a CSV file with the columns word and class; for by="table".
     """
     if by not in BY:
         raise UsageError(f"budget: by: {by!r} is not one of {', '.join(BY)}")
@@ -115,8 +115,8 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         content["table"] = settings.digest_of_bytes(data)
     elif lexicon.parts is None:
         raise UsageError(
-            f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
-            "by: table with a file of your own"
+            f"lexicon {lexicon.name} has no parts of speech; use by: frequency, or by: "
+            "table with your own file"
         )
     else:
         fixed = PARTS
@@ -130,12 +130,12 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
 
 
 def _frequency_class(row: int) -> str:
-    """Return the class of a word by its place in the order of frequency, from 0."""
+    """Return a word's class from its frequency rank, counted from 0."""
     return next((name for name, end in _BANDS if row < end), _RARE)
 
 
 def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
-    """Return the class of each word by a CSV file; "other" for words not in it."""
+    """Return each word's class from a CSV file; "other" for words not in it."""
     rows: dict[str, str] = {}
     try:
         # Excel begins such files with a byte order mark.
@@ -144,10 +144,13 @@ def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
             raise UsageError(f"{path}: needs a header with the columns word and class")
         for row in reader:
             if not row["word"] or not row["class"]:
-                raise UsageError(f"{path}:{reader.line_num}: give a word and its class")
+                raise UsageError(
+                    f"{path}:{reader.line_num}: expected a word and its class"
+                )
             if rows.setdefault(row["word"].lower(), row["class"]) != row["class"]:
                 raise UsageError(
-                    f"{path}:{reader.line_num}: this word has another class above"
+                    f"{path}:{reader.line_num}: this word already has another class; "
+                    "remove one line"
                 )
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text") from None
@@ -171,7 +174,7 @@ class Params(ClassParams):
 
 @dataclass(frozen=True, slots=True)
 class Declared(ByClass, budgets.Budget):
-    """The budget made ready."""
+    """Budget with a public epsilon per class of words."""
 
     #: Of the rows: (V + 1,).
     epsilons: Eps
@@ -180,7 +183,7 @@ class Declared(ByClass, budgets.Budget):
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that epsilon depends on the word, by a public table."""
+        """Describe a budget with a public table of epsilons."""
         low, high = float(self.epsilons.min()), float(self.epsilons.max())
         return BudgetDescription(BudgetKind.TYPE, low, high, used=(self.used,))
 

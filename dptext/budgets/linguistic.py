@@ -1,4 +1,4 @@
-"""A total per text, shared by how much each word tells in its text: more, less epsilon.
+"""A total per text, divided so that more telling words get less epsilon.
 
 Scores (dptext.budgets.scores) are each normalised to sum 1 over the text and averaged
 with weights to s; then epsilon_i = E (1 / s_i) / sum_j (1 / s_j), clamped to [min,
@@ -37,9 +37,10 @@ _FOLD = 3.0
 
 
 def normalized(values: Floats, texts: Ints, count: int) -> Floats:
-    """Return values scaled to sum 1 over each of count texts, equal ones if all are 0.
+    """Return values scaled to sum to 1 over each text: (n,).
 
-    values (n,) >= 0; texts (n,): the text of each.
+    values (n,) >= 0; texts (n,) numbers each value's text, of `count` texts. A text
+    with only zeros gets equal values.
     """
     sums = np.bincount(texts, values, minlength=count)
     even = 1.0 / np.maximum(np.bincount(texts, minlength=count), 1)
@@ -52,9 +53,9 @@ def fill(
 ) -> Floats:
     """Return clip(factor * weight, low, high), with one factor for each text: (n,).
 
-    The factor is such that words sum to the total of their text. weights (n,) > 0;
-    totals, low, high (r,), low <= high. If all of low is more than the total, each word
-    gets an equal part; if all of high is less, the rest of the total is not spent.
+    The factor makes the words of a text sum to its total. weights (n,) > 0;
+    totals, low, high (r,), low <= high. If the sum of low exceeds the total, each word
+    gets an equal part; if the sum of high is less, the rest of the total is not spent.
     """
     # Exact, in few rounds: words beyond a bound are fixed there and the rest is shared
     # again. Each round fixes only the side with the larger sum beyond its bounds: its
@@ -103,16 +104,16 @@ class WeightedScore:
 
     @property
     def description(self) -> str:
-        """Return its name, weight and source, for reports."""
+        """Describe the score by name, weight and source, for reports."""
         return f"{self.name} (weight {self.weight:g}): {self.score.description}"
 
     def values(self, words: Words) -> Floats:
-        """Return scores, (n,). Raises UsageError unless all are numbers from 0."""
+        """Return the scores, (n,). Raises UsageError unless all are finite and >= 0."""
         values = self.score.values(words)
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
             raise UsageError(
-                f"the score {self.name} returned values other than numbers from 0 up"
+                f"the score {self.name} returned negative or non-finite values"
             )
         return values
 
@@ -120,7 +121,7 @@ class WeightedScore:
 def ready_scores(
     settings: Mapping[str, object], lexicon: Lexicon
 ) -> tuple[WeightedScore, ...]:
-    """Prepare scores given by name, as weights or settings; weight 0 leaves one out.
+    """Prepare the named scores from their weights or settings; skip weight 0.
 
     Raises UsageError that names the key.
     """
@@ -132,7 +133,8 @@ def ready_scores(
     )
     if not weighted:
         raise UsageError(
-            "budget: scores: none is on; name at least one, as in frequency: 1"
+            "budget: scores: no score is switched on; set at least one, such as "
+            "frequency: 1"
         )
     return weighted
 
@@ -140,7 +142,7 @@ def ready_scores(
 def combined(
     weighted: tuple[WeightedScore, ...], words: Words
 ) -> tuple[Floats, dict[str, Floats]]:
-    """Return the final scores, (n,), which sum to 1 over each text, and all columns."""
+    """Return the combined scores (n,), which sum to 1 per text, and all columns."""
     count = len(words.ends)
     columns: dict[str, Floats] = {}
     final, weights = np.zeros(len(words.ids)), 0.0
@@ -166,14 +168,16 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        raise UsageError(f"{location}: give a weight from 0 to 1000000, true or false")
+        raise UsageError(
+            f"{location}: the weight must be true, false or a number from 0 to 1000000"
+        )
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))
 
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """Settings of the budget: one of epsilon and epsilon_per_word."""
+    """Settings of the budget: either epsilon or epsilon_per_word."""
 
     EXAMPLE: ClassVar = {"epsilon": 40.0}
 
@@ -193,7 +197,7 @@ class Params(budgets.Params):
     variant: Literal["clamped", "published"] = "clamped"
 
     def __post_init__(self) -> None:
-        """Refuse settings that contradict each other."""
+        """Reject settings that contradict each other."""
         if (self.epsilon is None) == (self.epsilon_per_word is None):
             raise ValueError("give either epsilon or epsilon_per_word")
         if self.variant == "published" and self.epsilon is None:
@@ -204,21 +208,21 @@ class Params(budgets.Params):
             raise ValueError("max is less than min")
 
     def prepare(self, lexicon: Lexicon) -> Linguistic:
-        """Make the scores ready."""
+        """Prepare the scores."""
         index: Mapping[str, int] = {}
         if self.variant == "published":
             index = lexicon.row_of
         return Linguistic(self, ready_scores(self.scores, lexicon), index)
 
     def totals(self, sizes: Floats | Ints) -> Floats:
-        """Return the totals of texts with so many replaced words, (r,)."""
+        """Return the total epsilon of texts with these numbers of words: (r,)."""
         if self.epsilon is not None:
             return np.full(len(sizes), self.epsilon)
         assert self.epsilon_per_word is not None
         return np.asarray(self.epsilon_per_word * sizes)
 
     def bounds(self, sizes: Floats | Ints) -> tuple[Floats, Floats]:
-        """Return the least and the greatest epsilon of a word in such texts, (r,)."""
+        """Return minimum and maximum epsilon per word in texts of these sizes: (r,)."""
         totals = self.totals(sizes)
         if self.variant == "published":
             return np.zeros(len(sizes)), totals
@@ -232,7 +236,7 @@ class Params(budgets.Params):
 
 @dataclass(frozen=True, slots=True)
 class Linguistic(budgets.Budget):
-    """The budget made ready."""
+    """Budget that divides a text's total by scores of its words."""
 
     params: Params
     scores: tuple[WeightedScore, ...]
@@ -246,7 +250,7 @@ class Linguistic(budgets.Budget):
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that epsilons depend on the whole text, within a total or a rate."""
+        """Describe epsilons that depend on the whole text, within a total or a rate."""
         params = self.params
         longest = np.array([LONGEST_TEXT])
         low, high = (float(bound[0]) for bound in params.bounds(longest))
@@ -269,14 +273,14 @@ class Linguistic(budgets.Budget):
         )
 
     def spread(self, words: Words, bits: randomness.RandomBits) -> Floats:
-        """Return each word's part of its text's total, (n,) float64."""
+        """Return each word's share of its text's total: (n,) float64."""
         return self._shares(words)[0]
 
     def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
-        """Return columns over the words that share a total.
+        """Return inspection columns for the words that share a total.
 
-        text, position in the pieces, token, replaced; each score and its share; score,
-        proportion (before clamping), epsilon.
+        They are text, position in the pieces, token, replaced; each score and its
+        share; score, proportion (before clamping), epsilon.
         """
         _, shared, columns = self._shares(words)
         return {

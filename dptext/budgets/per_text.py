@@ -1,6 +1,6 @@
-"""A public total per text, in equal parts for the words that are replaced in it.
+"""A public total per text, divided equally among its replaced words.
 
-The parts depend on nothing but the number of those words, which the output shows anyway
+The parts depend only on the number of replaced words, which the output shows anyway
 (docs/guarantees.md, 5).
 """
 
@@ -25,24 +25,24 @@ class Params(budgets.Params):
     epsilon: budgets.Epsilon
 
     def prepare(self, lexicon: Lexicon) -> PerText:
-        """Build the budget from its total."""
+        """Build the budget."""
         return PerText(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
 class PerText(budgets.Budget):
-    """The budget made ready."""
+    """Budget with an equal share of a total per text."""
 
     #: Of a text, shared in equal parts.
     total: float
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that the words of a text share a total in equal parts."""
+        """Describe a budget with equal shares of a total per text."""
         # No lower limit of a part: the longer the text, the smaller.
         return BudgetDescription(BudgetKind.TEXT, 0.0, self.total, total=self.total)
 
     def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
-        """Return each word's part of its text's total, (n,) float64."""
+        """Return each word's share of its text's total: (n,) float64."""
         counts = np.bincount(words.texts, minlength=len(words.ends))
         return np.asarray(self.total / counts[words.texts])

@@ -1,4 +1,4 @@
-"""A public epsilon for each position in a text: the first words, then all others."""
+"""A public epsilon for each of the first words of a text, and one for the rest."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Params(budgets.Params):
     rest: budgets.Epsilon
 
     def prepare(self, lexicon: Lexicon) -> ByPosition:
-        """Take the epsilons."""
+        """Build the budget."""
         return ByPosition((*self.epsilons, self.rest))
 
 
 @dataclass(frozen=True, slots=True)
 class ByPosition(budgets.Budget):
-    """The budget made ready."""
+    """Budget with an epsilon per position."""
 
     #: Of the first words; the last one is that of all others.
     epsilons: tuple[float, ...]
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that epsilon depends on the position."""
+        """Describe epsilons that depend on the position."""
         *first, rest = self.epsilons
         used = f"Epsilon of all words: {rest:g}."
         if first:
@@ -46,7 +46,7 @@ class ByPosition(budgets.Budget):
         return BudgetDescription(BudgetKind.POSITION, low, high, used=(used,))
 
     def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
-        """Return the epsilon of each word's position, (n,) float64."""
+        """Return the epsilon of each word's position: (n,) float64."""
         table = np.array(self.epsilons)
         last = len(table) - 1
         return table[np.minimum(budgets.positions_in_text(words), last)]

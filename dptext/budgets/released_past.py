@@ -20,7 +20,7 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Floats, Ids, Lexico
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params(declared.ClassParams):
-    """Settings of the budget; epsilons are by the class of the word drawn before."""
+    """Settings of the budget; epsilons are keyed by the previous drawn word's class."""
 
     EXAMPLE: ClassVar = {
         "epsilon": 60.0,
@@ -44,7 +44,7 @@ class Params(declared.ClassParams):
 
 @dataclass(frozen=True, slots=True)
 class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
-    """The budget made ready."""
+    """Budget whose epsilon depends on the previously drawn word."""
 
     params: Params
     #: The epsilon of a word after a word of each row: (V + 1,).
@@ -52,7 +52,7 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that released words choose epsilons, within a total."""
+        """Describe epsilons chosen by released words, within a total."""
         params, total = self.params, self.params.epsilon
         high = min(max(params.start, params.min, float(self.after.max())), total)
         low = min(params.min, total / budgets.LONGEST_TEXT)
@@ -65,7 +65,7 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
     def release(
         self, words: Words, bits: randomness.RandomBits, draw: Draw
     ) -> tuple[Ids, Eps]:
-        """Draw the first words of all texts, then the second ones, and so on."""
+        """Draw the first words of all texts, then the second words, and so on."""
         params = self.params
         position = positions_in_text(words)
         counts = np.bincount(words.texts, minlength=len(words.ends))

@@ -14,7 +14,7 @@ from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 @dataclass(frozen=True, slots=True)
 class Params(budgets.Params):
-    """Settings of the budget: an epsilon, or a risk that determines it before a run."""
+    """Settings of the budget: an epsilon, or a risk from which it is computed."""
 
     EXAMPLE: ClassVar = {"epsilon": 8.0}
 
@@ -26,23 +26,23 @@ class Params(budgets.Params):
     attacker_risk: Annotated[float, Meta(gt=0, lt=1)] | None = None
 
     def prepare(self, lexicon: Lexicon) -> Uniform:
-        """Take the epsilon; if a risk was set it has been computed before."""
+        """Build the budget; an epsilon from a risk has already been computed."""
         assert self.epsilon is not None, "dptext.calibration.solve comes first"
         return Uniform(self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform(budgets.Budget):
-    """The budget made ready."""
+    """Budget with the same epsilon for every word."""
 
     #: Of every replaced word.
     epsilon: float
 
     @property
     def description(self) -> BudgetDescription:
-        """Return that every replaced word gets the same epsilon."""
+        """Describe a budget with the same epsilon for every word."""
         return BudgetDescription(BudgetKind.WORD, self.epsilon, self.epsilon)
 
     def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
-        """Return the epsilon of each word, (n,) float64."""
+        """Return the epsilon of each word: (n,) float64."""
         return np.full(len(words.ids), self.epsilon)

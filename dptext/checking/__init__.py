@@ -1,1 +1,1 @@
-"""The work of `dptext check`: exports, their reports, and the policy for them."""
+"""Implementation of `dptext check`: exports, their reports and the policy."""

@@ -1,10 +1,10 @@
-"""Unchanged fields of a file that identify people: a look at every released value.
+"""Finds columns that identify people in the unchanged fields of a file.
 
-The survey that `init` and `sanitize` make of first records, made of all. It looks at
-the names of fields, which are released as well, and in JSON may be data. Fields that a
-report calls pseudonyms must hold tokens, and nothing else.
+It inspects all values, where `init` and `sanitize` inspect the first records. It
+includes the names of fields, which are released too and may be data in JSON. Fields
+that a report calls pseudonyms must hold only tokens.
 
-Values are seen once, and counts are all that stays of them.
+Each value is read once; only counts are kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _FEW = 3  # names of fields that look like those of people
 
 @dataclass(frozen=True, slots=True)
 class FieldFinding:
-    """A field that identifies people, by its name in the file, and how."""
+    """A field that identifies people: its name in the file and the evidence."""
 
     name: str
     how: Identifying
@@ -63,7 +63,7 @@ class FieldFinding:
 
 
 class Contents:
-    """Counts what the values of unchanged fields look like, in little memory."""
+    """Counts the kinds of values in unchanged fields, in little memory."""
 
     def __init__(
         self,
@@ -72,10 +72,12 @@ class Contents:
         advice: str = "",
         dropped: Sequence[str] = (),
     ) -> None:
-        """Begin; subject names people, tokens are fields of pseudonyms.
+        """Prepare to count the values of a file.
 
-        advice says what to do about a field that identifies people; dropped: fields
-        that the file must not have.
+        - subject: the field whose values name people.
+        - tokens: the pseudonymised fields.
+        - advice: what to do about a field that identifies people.
+        - dropped: fields that the file must not have.
         """
         self._subject, self._tokens = subject, tuple(tokens)
         self._dropped, self._not_dropped = tuple(dropped), set[str]()
@@ -88,7 +90,7 @@ class Contents:
         self._of_tokens, self._no_replacements = Counter[str](), Counter[str]()
 
     def add(self, name: str, texts: Iterable[str]) -> None:
-        """Count some values of a field."""
+        """Count values of a field."""
         if exports.is_in(name, self._tokens):
             self._add_tokens(name, texts)
             return
@@ -117,7 +119,7 @@ class Contents:
             self._no_replacements[name] += not pseudonyms.is_token(text)
 
     def _add_name(self, name: str) -> None:
-        """Look at the name of a field as at a value, and at each part of a path."""
+        """Inspect the name of a field, and each part of a path, like a value."""
         self._names.add(name.replace("\\", ""))
         with contextlib.suppress(UsageError):
             parts = _fields.parse(name)
@@ -125,7 +127,7 @@ class Contents:
                 self._names.add(part)
 
     def identifying(self, allowed: Sequence[str] = ()) -> list[FieldFinding]:
-        """Return the fields that identify people, without the allowed ones."""
+        """Return the fields that identify people, except the allowed ones."""
         findings = []
         for name, values in self._fields.items():
             how = values.identifies(name) if values.texts else None
@@ -137,7 +139,7 @@ class Contents:
         return [*findings, *self._in_names(allowed)]
 
     def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
-        """Yield findings in names of fields, and in fields beyond the first ones."""
+        """Yield findings in field names, and in fields beyond the counted ones."""
         in_names = [
             (_FURTHER, Identifying(kind, count, count, by_name=True))
             for kind, count in self._by_name.items()
@@ -152,7 +154,7 @@ class Contents:
                 yield FieldFinding(name, how, shown, self._advice)
 
     def contradictions(self) -> Iterator[str]:
-        """Yield fields that are not as the report says: left out, or pseudonyms."""
+        """Yield fields that contradict the report: not dropped, or not pseudonyms."""
         if self._not_dropped:
             named = exports.series(sorted(self._not_dropped))
             yield f"its report was changed: the file has {named}, which it leaves out"
@@ -176,14 +178,14 @@ def read(
 
 @dataclass(frozen=True, slots=True)
 class StopAtIdentifying:
-    """Stops a run if its output has unchanged columns that look identifying."""
+    """Stops a run whose output has unchanged columns that look identifying."""
 
     #: Columns that may look so.
     allowed: tuple[str, ...] = ()
     subject: str | None = None
 
     def __call__(self, job: Job, written: Written, output: OutputFile) -> None:
-        """Look at a complete output. Raises StoppedError."""
+        """Inspect a complete output. Raises StoppedError."""
         module, selection = (
             formats.find(None, written.format),
             job.selection.output_selection(),
@@ -198,7 +200,7 @@ class StopAtIdentifying:
         self._stop(contents, name)
 
     def look_at_vectors(self, job: Job, written: Written, output: OutputFile) -> None:
-        """Look at the ids beside complete vectors. Raises StoppedError."""
+        """Inspect the ids beside complete vectors. Raises StoppedError."""
         name, field = job.output or "", job.selection.id_field
         if field is None or columns.suffix(name) == ".npy":  # vectors alone
             return
@@ -215,13 +217,13 @@ class StopAtIdentifying:
             more = len(findings) - 1
             rest = f"; and {more:,} more such columns" if more else ""
             raise StoppedError(
-                f"{where}not written, as {option('fail-on', 'identifying')} asks: "
+                f"{where}not written because of {option('fail-on', 'identifying')}: "
                 f"{findings[0]}{rest}"
             )
 
 
 def read_export(report: Document, export: exports.Export) -> Contents:
-    """Count all unchanged values of an export, as its report says how it is read.
+    """Count all unchanged values of an export, using the layout in its report.
 
     Raises InputError, UsageError and MissingExtra where it cannot be read.
     """
@@ -246,7 +248,7 @@ def read_export(report: Document, export: exports.Export) -> Contents:
 
 
 def _plain(identity: str) -> str:
-    """Return an id as a text; that of a JSON string is spelled as in JSON."""
+    """Return an id as text; a JSON string keeps its JSON spelling."""
     if identity.startswith('"'):
         with contextlib.suppress(msgspec.DecodeError):
             return msgspec.json.decode(identity, type=str)

@@ -1,7 +1,7 @@
 """Exports on disk or staged in git, and their copied fields.
 
-Staged content is the content of the next commit, whatever is on disk: a report on disk
-that is not staged is missing, and so is a report with a staged removal.
+Staged content is what the next commit will hold, whatever is on disk: a report on disk
+that is not staged counts as missing, as does one with a staged removal.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DOCUMENTS = (
     ".pre-commit-config.yaml",
 )
 # Why a file is not checked.
-NO_EXPORT = "its name is not that of an export"
+NO_EXPORT = "its name does not look like an export"
 EXCLUDED = "the policy excludes it"
 ORPHAN = "a report without its file"
 # The beginning of an internal report, which holds counts of private texts.
@@ -70,7 +70,7 @@ _SHOWN = 5
 
 
 class NotHere(InputError):
-    """Another machine has the content of a file."""
+    """The content of a file is on another machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ class Entry(NamedTuple):
 
 
 def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
-    """Account for everything in a folder at any depth.
+    """Yield an entry for everything in a folder, at any depth.
 
-    Nothing is given for the manifest of its outputs, which holds digests under a key.
-    Folders that cannot be read are given as if they were exports, which fail then.
+    The manifest of its outputs, which holds keyed digests, is skipped.
+    Unreadable folders are yielded as exports, which then fail.
     """
     failed: list[OSError] = []
     root = folder.resolve()
@@ -116,7 +116,11 @@ def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
             elif path.is_symlink() and path.resolve().is_relative_to(root):
                 yield Entry(path, "a link to a folder that is checked itself")
             elif path.is_symlink():
-                yield Entry(path, "a link to a folder; check that folder", fails=True)
+                yield Entry(
+                    path,
+                    "a link to a folder, which is not followed; check that folder",
+                    fails=True,
+                )
         folders[:] = sorted(name for name in folders if name != ".git")
         together = {*names}
         for name in sorted(names):
@@ -126,9 +130,9 @@ def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
 
 
 def _in_folder(path: Path, together: set[str], policy: ExportPolicy) -> Iterator[Entry]:
-    """Account for a file, a link to one, or a device; together, the names beside it.
+    """Yield an entry for a file, link or device; `together` are the names beside it.
 
-    Nothing for the report of an export, which is checked with it.
+    The report of an export is skipped, as it is checked with it.
     """
     name, head = path.name, partial(_beginning, path)
     if name.endswith(SIDECAR):
@@ -137,13 +141,15 @@ def _in_folder(path: Path, together: set[str], policy: ExportPolicy) -> Iterator
     elif excluded(path, policy):
         yield Entry(path, EXCLUDED)
     elif outputs.is_part(name):
-        yield Entry(path, "a part of an output that no run completed", fails=True)
+        yield Entry(
+            path, "an unfinished output; run dptext again or remove it", fails=True
+        )
     elif (whole := _LEFT.sub("", name)) != name and formats.by_suffix(whole):
         yield Entry(path, "a part or copy of a data file", fails=True)
     elif path.is_symlink() and not path.exists():
-        yield Entry(path, "a link to nothing", fails=True)
+        yield Entry(path, "a broken link", fails=True)
     elif not path.is_file():
-        yield Entry(path, "no file: a device or a pipe", fails=True)
+        yield Entry(path, "a device or pipe, not a file", fails=True)
     elif _INTERNAL.search(head()):
         yield Entry(path, "an internal report, which must not be released", fails=True)
     else:
@@ -159,7 +165,7 @@ def _in_folder(path: Path, together: set[str], policy: ExportPolicy) -> Iterator
 def on_disk(path: Path) -> Export:
     """Read an export and the report beside it.
 
-    Raises OSError, and UsageError for a device in the place of a file.
+    Raises OSError, and UsageError for a device.
     """
     streams.check_file(path, "export")
     with path.open("rb") as file:
@@ -178,7 +184,7 @@ def on_disk(path: Path) -> Export:
 
 
 def digest_named(report: bytes) -> str:
-    """Return the digest of the file that a report names, "" where it names none."""
+    """Return the file digest in a report, "" if it has none."""
     try:
         named = msgspec.json.decode(report)["output"]["sha256"]
     except (msgspec.DecodeError, ValueError, RecursionError, LookupError, TypeError):
@@ -187,7 +193,7 @@ def digest_named(report: bytes) -> str:
 
 
 def _beginning(path: Path) -> bytes:
-    """Return the first bytes of a file, none of a device or where that fails."""
+    """Return the first bytes of a file, empty for a device or on failure."""
     with contextlib.suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
@@ -201,7 +207,7 @@ def is_export(
     reported: bool,
     head: Callable[[], bytes | None],
 ) -> bool:
-    """Tell whether a file is an export; head gives its first bytes, if it can.
+    """Return whether a file is an export; head reads its first bytes if possible.
 
     Exports are files that the policy includes, files with a suffix of a format,
     compressed or not, and files with a report beside them (reported). Files that the
@@ -216,19 +222,19 @@ def is_export(
 
 
 def excluded(path: PurePath, policy: ExportPolicy) -> bool:
-    """Tell whether the policy says that a file is no export."""
+    """Return whether the policy excludes a file."""
     return streams.matches(path, policy.exclude)
 
 
 def is_document(path: PurePath) -> bool:
-    """Tell whether a file is no export by its name alone, though it be named."""
+    """Return whether a file's name alone shows that it is no export."""
     return streams.matches(path, DOCUMENTS) and not has_suffix(path.name)
 
 
 def has_suffix(name: str) -> bool:
-    """Tell whether a name ends as those of a format's files do, and of records alone.
+    """Return whether a name has a suffix used only for files of records.
 
-    Names in .json do not tell, unless the file is packed.
+    A .json suffix is ambiguous, unless the file is compressed.
     """
     format = formats.by_suffix(name)
     is_plain = streams.plain_name(name) == name
@@ -242,16 +248,16 @@ class GitIndex:
         self._files = _listed()
 
     def content(self, path: str) -> bytes | None:
-        """Return the staged content of a file; None if it is not staged."""
+        """Return the staged content of a file, None if it is not staged."""
         if path not in self._files:
             return None
         problem = f"{path}: git cannot read the staged files; run git fsck"
         return _git("cat-file", "blob", self._files[path], problem=problem)
 
     def in_parents(self, names: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Give the paths of names in this folder and those above it, the nearest first.
+        """Yield paths with these names in this folder and its parents, nearest first.
 
-        With the staged content of each; None if it is not staged.
+        Each comes with its staged content, None if it is not staged.
         """
         depth = _git("rev-parse", "--show-prefix").count(b"/")
         paths = ["../" * up + name for up in range(depth + 1) for name in names]
@@ -260,7 +266,7 @@ class GitIndex:
             yield path, self.content(path)
 
     def exports(self, parts: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
-        """Give the paths of staged exports, in folders and files if any are named."""
+        """Yield the paths of staged exports, limited to the given folders and files."""
         inside = [PurePosixPath(os.path.normpath(part)) for part in parts]
         for name in sorted(self._files):
             path = PurePosixPath(name)
@@ -271,7 +277,7 @@ class GitIndex:
                 yield name
 
     def export(self, path: str) -> Export:
-        """Return an export and the report that is staged beside it."""
+        """Return an export with its staged report."""
         data = self.content(path) or b""
         sha256, size = settings.digest_of_bytes(data), len(data)
         open: Callable[[], contextlib.AbstractContextManager[BinaryIO]]
@@ -293,20 +299,20 @@ class GitIndex:
 
 
 def _fetched(path: Path, sha256: str) -> contextlib.AbstractContextManager[BinaryIO]:
-    """Open the content that Git LFS has on the disk alone. Raises NotHere."""
+    """Open content that Git LFS has on local disk. Raises NotHere."""
     try:
         data = path.read_bytes()
     except OSError:
         data = b""
     if settings.digest_of_bytes(data) != sha256:
         raise NotHere(
-            f"{path}: Git LFS has not brought its content here; run git lfs pull"
+            f"{path}: its content is not downloaded from Git LFS; run git lfs pull"
         )
     return io.BytesIO(data)
 
 
 def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
-    """Advise what to stage if the report on disk belongs to the file on disk or staged.
+    """Advise what to stage if the report on disk matches the file on disk or staged.
 
     The pre-commit hook leaves both on disk while the original is staged.
     """
@@ -331,7 +337,7 @@ def _unstaged(path: str, sha256: str, report: bytes | None) -> str:
 
 
 def _listed(*arguments: str) -> dict[str, str]:
-    """Return the names that git has for the content of staged files, by their paths."""
+    """Map the paths of staged files to git's object names."""
     files = {}
     for entry in _git("ls-files", "--stage", "-z", *arguments).split(b"\0")[:-1]:
         state, _, path = entry.partition(b"\t")
@@ -352,15 +358,15 @@ def _git(*arguments: str, problem: str = "") -> bytes:
         raise UsageError(f"{noun('staged')}: git is not installed") from None
     if done.returncode:
         raise UsageError(
-            problem or f"{noun('staged')}: this folder is in no git repository"
+            problem or f"{noun('staged')}: this folder is not in a git repository"
         )
     return done.stdout
 
 
 def read_head(layout: Layout, export: Export) -> Verbatim:
-    """Return what a file names in one place: copied fields, and sheets. See Output.
+    """Read what a file states once: copied fields and sheets. See `Output`.
 
-    Raises InputError and UsageError when its first record is not as the layout says.
+    Raises InputError and UsageError if its first record contradicts the layout.
     """
     with open_export(layout, export) as (module, stream, selection):
         for item in module.read(formats.Input(stream, selection, "file")):
@@ -374,24 +380,24 @@ def read_head(layout: Layout, export: Export) -> Verbatim:
 
 
 def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
-    """Give the names of the fields of an export that are not private.
+    """Yield the names of an export's fields that are not private.
 
     Raises InputError and UsageError when they cannot be read.
     """
     with open_export(layout, export) as (module, stream, selection):
         if formats.by_suffix(export.name) not in (None, module):
-            raise UsageError("the file's name says another format")
+            raise UsageError("the file's name implies another format")
         yield from module.copied(stream, selection)
 
 
 def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
-    """Yield a finding on denied fields of an export, or fields inside of these."""
+    """Yield a finding for denied fields of an export, and fields inside them."""
     patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
     denied = [
         name for name in names if any(fnmatchcase(name, each) for each in patterns)
     ]
     if denied:
-        yield f"the policy does not want {series(denied)} in any export (deny_columns)"
+        yield f"the policy forbids {series(denied)} in exports (deny_columns)"
 
 
 def against_policy(
@@ -400,13 +406,13 @@ def against_policy(
     key: str = "copy",
     treatment: str = "unchanged",
 ) -> Iterator[str]:
-    """Yield the fields that a policy neither wants private nor lists under a key.
+    """Yield fields that a policy neither makes private nor lists under a key.
 
-    treatment: what became of them, for messages.
+    treatment: how they were treated, for messages.
     """
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {series(must)} private; {treatment}"
+        yield f"the policy requires {series(must)} to be private; {treatment}"
     listed = getattr(policy, key)
     others = [
         name
@@ -422,9 +428,9 @@ def against_policy(
 def open_export(
     layout: Layout, export: Export
 ) -> Iterator[tuple[formats.Format, BinaryIO, Selection]]:
-    """Open an export for a block, with what reads it as its report says.
+    """Open an export, with the format and selection given in its report.
 
-    Raises UsageError where it cannot be read so.
+    Raises UsageError if it cannot be read that way.
     """
     if layout.format is None:
         raise UsageError("no single format")
@@ -439,12 +445,12 @@ def open_export(
 
 
 def is_in(name: str, fields: tuple[str, ...]) -> bool:
-    """Tell whether a field is one of some fields, or inside one."""
+    """Return whether a field is one of some fields, or inside one."""
     return any(name == each or name.startswith(f"{each}.") for each in fields)
 
 
 def series(names: Sequence[str]) -> str:
-    """List names of fields, without those that may hold text."""
+    """List the names of fields, except names that may contain text."""
     shown = [repr(name) if _NAME.fullmatch(name) else "a field" for name in names]
     more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
     return ", ".join(shown[:_SHOWN] + more)

@@ -1,7 +1,7 @@
 """A policy for exports: what a public report must state for a file to pass.
 
-The section `check` of a configuration (dptext.cli.configuration); every key may be left
-out, and a list of one may be a plain word:
+It is the section `check` of a configuration (dptext.cli.configuration); every key is
+optional, and a list of one may be a plain word:
 
     notion: [LDP, metric-DP]     # accepted; "none" is never
     max_epsilon: 12              # nats, as LDP; of metric DP at the farthest words
@@ -57,7 +57,7 @@ _LIMITS = (
 
 
 class Unverified(StrEnum):
-    """Why a report may not be recomputed here.
+    """Reasons why a report may stay unverified.
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
     it, with other sentences for the same figures; PARTS: a file, model or component of
@@ -73,14 +73,14 @@ class Unverified(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Columns that may be unchanged though they look as if they identify people."""
+    """Columns that may stay unchanged although they look identifying."""
 
     identifying: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportPolicy:
-    """The strictest values that still pass; None asks nothing."""
+    """The strictest values that still pass; None means no limit."""
 
     notion: Annotated[tuple[Accepted, ...], Meta(min_length=1)] = ("LDP", "metric-DP")
     max_epsilon: Limit | None = None
@@ -105,24 +105,24 @@ class ExportPolicy:
 
     @property
     def limits_protection(self) -> bool:
-        """Tell whether a limit decides how little protection is too little.
+        """Return whether a limit decides how much protection is enough.
 
-        Without one the verdict of the report does.
+        Without a limit, the verdict in the report decides.
         """
         limits = (self.max_epsilon, self.max_loss, self.max_risk)
         return any(each is not None for each in limits)
 
     @property
     def identifying(self) -> tuple[str, ...]:
-        """Return the columns that may be unchanged though they look identifying."""
+        """Return the columns that may stay unchanged although they look identifying."""
         allowed = (each for each in self.allow or () if isinstance(each, Identified))
         return tuple(name for each in allowed for name in each.identifying)
 
     @property
     def parts(self) -> tuple[Unprotected, ...] | None:
-        """Return the parts of texts that may be shown; None: the usual ones.
+        """Return the parts of texts that may be unprotected, None for the usual parts.
 
-        Columns alone say nothing of parts.
+        A policy that allows only columns gives None.
         """
         parts = tuple(
             each for each in self.allow or () if isinstance(each, Unprotected)
@@ -131,12 +131,12 @@ class ExportPolicy:
 
 
 def usually_allowed(tokens: Policy | None) -> tuple[Unprotected, ...]:
-    """Return the parts of texts that may be shown where a policy names none.
+    """Return the parts of texts that may be unprotected if a policy names none.
 
-    These are the parts that the default profile shows, and as it shows them: other
+    These are the parts that the default profile leaves unprotected: other
     numbers than those of the same length, and more common words, are not among them.
 
-    tokens: those of the settings that are judged; None if they are invalid.
+    tokens: the token settings of the report; None if they are invalid.
     """
     usual = profile.load(DEFAULT)
     shown = {*claims.unprotected(usual.tokens, usual.strategy)}
@@ -148,14 +148,14 @@ def usually_allowed(tokens: Policy | None) -> tuple[Unprotected, ...]:
 
 
 def from_section(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
-    """Return the policy of a section `check`, the default one without a section."""
+    """Return the policy in a section `check`, or the default policy."""
     return ExportPolicy() if section is None else parse(section, f"{location}: check")
 
 
 def parse(
     data: Mapping[str, object], name: str, beside: tuple[str, ...] = ()
 ) -> ExportPolicy:
-    """Turn plain data into a policy; name and beside are those of `convert`."""
+    """Build a policy from plain data; name and beside are as for `convert`."""
     plain = {
         key: [value] if isinstance(value, str) and key not in _LIMITS else value
         for key, value in data.items()
@@ -172,7 +172,7 @@ def parse(
 
 
 def _allowed(items: list[object], location: str) -> list[object]:
-    """Return what is allowed, a plain name of a column as a list of one.
+    """Return the allowed items as a list, also for a single column name.
 
     Raises UsageError for other keys.
     """

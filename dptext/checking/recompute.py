@@ -1,4 +1,4 @@
-"""Recomputes a report from the settings in it."""
+"""Recomputes a report from the settings it contains."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ SAMPLED = {
 }
 
 
-_OTHER_RISK = "its settings ask for a risk that their epsilon does not give"
+_OTHER_RISK = "the risk and the epsilon in its settings do not match"
 
 
 class Gap(NamedTuple):
@@ -106,13 +106,13 @@ class Outcome(NamedTuple):
 
 
 class _EndedError(Exception):
-    """The comparison ends here: its arguments are those of an outcome."""
+    """Ends a comparison early; its arguments are those of an Outcome."""
 
 
 class Recomputer:
     """Recomputes reports, once for all files with the same settings.
 
-    others: lexicons beyond the installed ones.
+    others: lexicons in addition to the installed ones.
     """
 
     def __init__(self, others: Sequence[Lexicon] = ()) -> None:
@@ -121,9 +121,9 @@ class Recomputer:
         self._done: dict[bytes, _Stated | _EndedError] = {}
 
     def compare(self, document: Document) -> Outcome:
-        """Compare a report with the one of its settings, lexicon and layout.
+        """Compare a report with the one recomputed from its settings.
 
-        Everything determined by settings counts, for any version of dptext in the
+        Everything that settings determine is compared, whichever version wrote the
         report.
         """
         try:
@@ -137,7 +137,7 @@ class Recomputer:
         return outcome._replace(risk=known_risk(wanted), wanted=wanted)
 
     def _stated(self, document: Document) -> _Stated:
-        """Return the builder of the report of settings. Raises _EndedError."""
+        """Recompute the statements of the settings. Raises _EndedError."""
         run, words = document.run, document.words
         measured: bool | None = run.key != "seed"
         if measured and words is not None:
@@ -197,7 +197,7 @@ class Recomputer:
         )
 
     def _lexicon(self, run: Run) -> Lexicon:
-        """Return the installed or given lexicon of a digest. Raises _EndedError."""
+        """Return the lexicon with this digest. Raises _EndedError if it is missing."""
         digest = run.lexicon_digest
         if digest not in self._lexicons:
             self._lexicons[digest] = lexicons.by_digest(digest)
@@ -210,7 +210,7 @@ class Recomputer:
             if (named := topics.split(run.lexicon)) is not None:
                 reason = (
                     f"its topics {named[0]} (digest {digest[:12]}...) are not on this "
-                    f"machine: put their file into {topics.folder()}, or name it with "
+                    f"machine: put their file in {topics.folder()}, or name it with "
                     f"{noun('lexicon')} {topics.named('FILE', named[1])}"
                 )
             raise _EndedError("", Gap(Unverified.LEXICON, reason))
@@ -221,9 +221,9 @@ class Recomputer:
 
 
 def known_risk(document: Document) -> float | None:
-    """Return the success of the best guess in a report, None if it has none.
+    """Return the best attacker's success rate in a report, or None.
 
-    For vectors, the upper limit of the attack by a list of choices.
+    For vectors, the upper limit of the attack with a list of choices.
     """
     stated = None if document.vectors is None else document.vectors.measures
     return document.risk if stated is None else stated.ruler.high
@@ -249,13 +249,13 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
     if measured:
         return Outcome(gap=_not_recomputed(measured[0], actual.run))
     if worded:
-        written = _of_version(actual.run, f"other words in {worded[0]}")
+        written = _of_version(actual.run, f"different wording in {worded[0]}")
         return Outcome(gap=Gap(Unverified.VERSION, written))
     return Outcome()
 
 
 def _differs(path: str, value: object) -> str:
-    """Describe a difference; the value is the recomputed one, never the report's."""
+    """Describe a difference by the recomputed value, never the report's."""
     line = f"{path} does not follow from the settings"
     named = path in ("guarantee.bound.notion", "guarantee.bound.level")
     if value is None or named or isinstance(value, bool | int | float):
@@ -264,7 +264,7 @@ def _differs(path: str, value: object) -> str:
 
 
 def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
-    """Tell whether a figure may honestly differ in a report of another version."""
+    """Return whether a figure may legitimately differ in another version's report."""
     if path == "run.algorithm" or path.startswith(_MEASURED):
         return True
     risk = (wanted["words"] or {}).get("risk") or {}
@@ -272,7 +272,7 @@ def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
 
 
 def _figures(stated: object) -> list[str]:
-    """Return all figures in sentences, sorted; digits of any script as in ASCII."""
+    """Return all numbers in sentences, sorted, with digits in ASCII."""
     sentences = stated if isinstance(stated, list) else [stated]
     plain = unicodedata.normalize("NFKC", " ".join(map(str, sentences)))
     return sorted(_FIGURE.findall(plain))
@@ -280,21 +280,21 @@ def _figures(stated: object) -> list[str]:
 
 @contextlib.contextmanager
 def _catch_invalid_settings(run: Run) -> Iterator[None]:
-    """Raise _EndedError for settings that dptext does not accept."""
+    """Turn errors for settings that dptext rejects into _EndedError."""
     try:
         yield
     except ImportError:
-        reason = "a component that its settings name does not load"
+        reason = "a component named in its settings cannot be loaded"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (UsageError, TypeError):
         if run.dptext != __version__:
             raise _EndedError("", _not_recomputed("run.settings", run)) from None
-        raise _EndedError("its settings are not valid settings of dptext") from None
+        raise _EndedError("its settings are invalid") from None
 
 
 @contextlib.contextmanager
 def _catch_failures() -> Iterator[None]:
-    """Raise _EndedError for settings that cannot be prepared here."""
+    """Turn errors for settings that cannot be prepared here into _EndedError."""
     try:
         yield
     except UnprovenError as error:
@@ -302,14 +302,14 @@ def _catch_failures() -> Iterator[None]:
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
     except MemoryError:
-        reason = "there is too little memory; raise the limit"
+        reason = "not enough memory; raise the limit"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError):
-        raise _EndedError("its settings cannot be run") from None
+        raise _EndedError("its settings cannot be prepared here") from None
 
 
 def _check_parts(document: Document) -> None:
-    """Raise _EndedError if a component or a list is missing here or has changed."""
+    """Raise _EndedError if a component or list is missing or has changed."""
     run, absent = document.run, []
     if run.layout.format not in (None, *registry.names("formats")):
         absent.append("format")
@@ -326,17 +326,17 @@ def _check_parts(document: Document) -> None:
         if not same:
             absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
     if absent:
-        reason = f"the {absent[0]} that it names is not on this machine"
+        reason = f"the {absent[0]} named in it is not on this machine"
         raise _EndedError("", Gap(Unverified.PARTS, reason))
 
 
 def _not_recomputed(path: str, run: Run) -> Gap:
-    """Return the gap of a figure that only the version that wrote it can verify."""
+    """Return the gap for a figure that only the version that wrote it can verify."""
     return Gap(None, _of_version(run, f"another {path}"))
 
 
 def _of_version(run: Run, written: str) -> str:
-    """Advise a check with the version that wrote a report."""
+    """Advise checking with the version that wrote a report."""
     return (
         f"check with dptext=={run.dptext}, which wrote {written}, or make the file "
         "again"
@@ -344,9 +344,9 @@ def _of_version(run: Run, written: str) -> str:
 
 
 def _check_risk(ready: pipeline.Pipeline, figures: PublicMeasures, run: Run) -> None:
-    """Raise _EndedError if the risks in settings do not give each other and epsilon.
+    """Raise _EndedError if risks and epsilon in the settings do not match.
 
-    The risk is measured for that where the report has none, as that of a seeded run.
+    The risk is measured if the report has none, as for a seeded run.
     """
     params = ready.profile.budget.params
     if not isinstance(params, uniform.Params):
@@ -370,7 +370,7 @@ def _check_risk(ready: pipeline.Pipeline, figures: PublicMeasures, run: Run) -> 
 def _check_risk_of_vectors(
     ready: release.VectorRelease, lexicon: Lexicon | None
 ) -> None:
-    """Raise _EndedError unless the epsilon in settings is that of the risk in them."""
+    """Raise _EndedError unless the epsilon in the settings matches the risk."""
     recipe = ready.settings.recipe
     params = recipe.budget.params
     assert isinstance(params, uniform.Params)
@@ -386,16 +386,16 @@ def _check_risk_of_vectors(
 
 
 def _plain(document: object) -> dict[str, Any]:
-    """Return plain data as after writing and reading; infinite numbers become null."""
+    """Round-trip a document through JSON; infinite numbers become null."""
     return msgspec.json.decode(msgspec.json.encode(document), type=dict[str, Any])
 
 
 def differences(
     wanted: object, actual: object, path: str, room: float = 0.0
 ) -> Iterator[tuple[str, object]]:
-    """Yield path and wanted value of each difference; a list counts as one value.
+    """Yield the path and expected value of each difference; lists count as one value.
 
-    room: tolerance for sampled figures, at most that of SAMPLED.
+    room: tolerance for sampled figures, at most SAMPLED.
     """
     if isinstance(wanted, dict) and isinstance(actual, dict):
         # A sampled risk has limits.

@@ -1,6 +1,6 @@
 """Checks an export against its public report, and the report against a policy.
 
-Findings are of rules by name; machines read them as JSON or SARIF.
+Findings refer to named rules, and can be output as JSON or SARIF.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SHOWN = {
 
 
 class Rule(StrEnum):
-    """A rule for exports; it never changes its meaning."""
+    """A check rule with a stable name and meaning."""
 
     UNREADABLE = "unreadable-export"
     MISSING = "missing-report"
@@ -72,26 +72,26 @@ MEANINGS = {
     Rule.UNREADABLE: "An export can be read.",
     Rule.MISSING: "An export has a public privacy report beside it.",
     Rule.INVALID: "The report follows the schema of dptext reports.",
-    Rule.OTHER_FILE: "The report is the public report of this very file.",
+    Rule.OTHER_FILE: "The report is the public report of this exact file.",
     Rule.CHANGED: "The report agrees with its own settings.",
-    Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
+    Rule.SIGNATURE: "The report has a valid signature by an accepted key.",
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are unchanged.",
-    Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
-    Rule.IDENTIFYING: "No unchanged column looks as if it identified people.",
+    Rule.NOT_CHECKED: "Everything in a folder is checked or known not to be an export.",
+    Rule.IDENTIFYING: "No unchanged column looks identifying.",
 }
 
 
 class Finding(NamedTuple):
-    """Why an export does not pass, in one line that holds nothing of its content."""
+    """Why an export fails, in one line that holds none of its content."""
 
     rule: Rule
     message: str
 
 
 class Verdict(NamedTuple):
-    """The result for an export; of its content, lines hold names of fields only."""
+    """The result for an export; its lines hold only names of fields."""
 
     #: Reasons to fail; empty if it passes.
     findings: tuple[Finding, ...]
@@ -104,7 +104,7 @@ class Verdict(NamedTuple):
 
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
-    """Return the verdict on a file of a folder that is no export."""
+    """Return a verdict for a file in a folder that is not an export."""
     findings = as_findings(
         Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else []
     )
@@ -112,7 +112,7 @@ def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
 
 
 def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
-    """Return lines as findings of one rule."""
+    """Convert lines to findings of one rule."""
     return [Finding(rule, line) for line in lines]
 
 
@@ -122,14 +122,14 @@ def verdict(
     recomputer: recompute.Recomputer,
     keys: Sequence[signatures.Key] = (),
 ) -> Verdict:
-    """Judge an export: the report must belong to this file, be unchanged, and comply.
+    """Check that a report belongs to an export, is unchanged, and meets the policy.
 
     The report must follow the schema, with each key once and no others; its output
     section must match the file by digest, size, name, columns, types and rows; its
     figures and sentences must follow from its settings.
 
-    keys: those that verify its author. Without them anybody can claim another version
-    of dptext as the author, and forge its sentences.
+    keys: public keys that verify its author. Without them anybody can claim another
+    version of dptext as the author, and forge its sentences.
     """
     data = export.report
     if data is None:
@@ -151,7 +151,7 @@ def verdict(
     notes = [] if used is None else [advice.third_party(used).sentence]
     if outcome.gap is not None:
         kind, reason = outcome.gap
-        line = f"its report is not recomputed: {reason}"
+        line = f"its report could not be recomputed: {reason}"
         forgeable = kind is Unverified.VERSION and not keys
         if kind in policy.unverified and not forgeable:
             notes.append(line)
@@ -162,7 +162,7 @@ def verdict(
                 else ""
             )
             if kind is not None:
-                line += f", or accept that with unverified: [{kind}]{also}"
+                line += f", or accept this with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _compare_file(report, export)
     risk = recompute.known_risk(report)
@@ -194,31 +194,31 @@ def _languages(report: Document) -> Iterator[str]:
 
 
 def _missing(export: Export) -> str:
-    """Report a missing report, with advice."""
+    """Report a missing report, and what to do."""
     sidecar = export.name + SIDECAR
     if advice := export.unstaged():
         return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {sidecar} is missing; if this is an original, leave it "
-        f"out, and begin a private copy with dptext init {shlex.quote(export.name)}; "
-        "if it is an output, put the report back; exclude in the policy passes a file"
+        f"no public report: {sidecar} is missing; if this file is an original, do not "
+        f"share it but run dptext init {shlex.quote(export.name)}; if it is an output, "
+        "restore the report; to skip a file, list it under exclude in the policy"
     )
 
 
 def failed(rule: Rule, line: str) -> Verdict:
-    """Return the verdict of an export that fails at once."""
+    """Return the verdict for an export that fails immediately."""
     return Verdict((Finding(rule, line),))
 
 
 def _identity(report: Document, export: Export) -> Iterator[str]:
-    """Yield the signs that the report is not the public report of this file."""
+    """Yield the reasons why the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
     key, named = report.run.key == "key-file", report.run.layout.id_field
     same = [name for name, is_used in (("key", key), ("id", named)) if is_used]
     again = (
-        f"make it again from its original, with the {series((*same, 'settings'))} of "
-        f"its run: dptext {command} ORIGINAL -o {export.name}"
+        f"make it again from its original with the same {series((*same, 'settings'))}: "
+        f"dptext {command} ORIGINAL -o {export.name}"
     )
     if output is None or output.sha256 != export.sha256:
         advice = export.unstaged() or again
@@ -231,17 +231,17 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
             f"back, or {again}"
         )
     if report.audience != "public" or report.private is not None:
-        yield "its report is the internal one, which must not be released"
+        yield "its report is the internal report, which must not be released"
     layout = report.run.layout
     whole = {None: (), "text": (True,), "json": (True, False), "jsonl": (True, False)}
     if (layout.fields is None) not in whole.get(layout.format, (False,)):
-        yield "its report was changed: its format does not fit its fields"
+        yield "its report was changed: its format does not support its fields"
     if not report.success:
         yield "its report belongs to a run that did not succeed"
 
 
 def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
-    """Return the differences between file and report, and why it was not read."""
+    """Return differences between file and report, and reasons it was not read."""
     if report.run.layout.format not in registry.names("formats"):
         return [], []  # the finding on recomputing says so
     differing = _compare_vectors if report.words is None else _compare_words
@@ -250,47 +250,50 @@ def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str
     except (MissingExtra, exports.NotHere) as error:
         return [], [f"its columns are not checked: {error}"]
     except (InputError, UsageError):
-        line = "its report was changed: the file cannot be read as its report says"
+        line = (
+            "its report was changed: the file cannot be read with the layout in its "
+            "report"
+        )
         return [line], []
 
 
 def _compare_words(report: Document, export: Export) -> Iterator[str]:
-    """Compare the copied fields with those that the head of the file names."""
+    """Compare the copied fields with those in the head of the file."""
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
-        yield "its report was changed: it lists columns, as only those of vectors do"
+        yield "its report was changed: it lists columns, which only vector reports do"
         return
     head = exports.read_head(report.run.layout, export)
     if head.copied != output.copied:
-        yield "its report was changed: its unchanged fields are not those of the file"
+        yield "its report was changed: its unchanged fields differ from the file's"
     if head.sheets != output.sheets:
-        yield "its report was changed: its sheets are not those of the file"
+        yield "its report was changed: its sheets differ from the file's"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
-    """Compare columns, their types and rows with those of the file."""
+    """Compare a file's columns, types and rows with the report."""
     output, section = report.output, report.vectors
     assert output is not None
     assert section is not None
     names = _columns(report.run, export.name)
     if report.run.layout.changed or not report.run.layout.is_ordered:
-        yield "its report was changed: its layout is that of a report on words"
+        yield "its report was changed: it is a vector report with a layout for words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:
-        yield "its report was changed: its columns are not those that dptext writes"
+        yield "its report was changed: dptext never writes these columns"
         return
     wanted = columns.Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:
-        yield "its report was changed: its columns are not those of the file"
+        yield "its report was changed: its columns differ from the file's"
     elif shape.rows != wanted.rows:
         yield "its report was changed: the file has a different number of rows"
 
 
 def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
-    """Return the columns of a file of vectors by settings and the name of the file."""
+    """Return the columns of a vector file, from its settings and file name."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
     options = run.settings.get("embed")
@@ -301,7 +304,7 @@ def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
 
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the fields of the file that are copied against the policy."""
+    """Yield copied fields that violate the policy."""
     layout = report.run.layout
     yield from exports.against_policy(
         layout.replaced, policy, "pseudonyms", "a pseudonym is not"
@@ -327,7 +330,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
 
 
 def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
-    """Look for columns that identify people in all released values."""
+    """Search all released values for columns that identify people."""
     if report.run.layout.format not in registry.names("formats"):
         return []  # the finding on recomputing says so
     try:
@@ -335,10 +338,10 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []
-        line = f"its columns were not looked at: {error}; or accept that with "
+        line = f"its columns were not checked: {error}; or accept this with "
         return as_findings(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
     except (InputError, UsageError):
-        line = "its columns cannot be looked at: the file is not as its report says"
+        line = "its columns cannot be checked: the file differs from its report"
         return as_findings(Rule.CHANGED, [line])
     return [
         *as_findings(Rule.CHANGED, export_contents.contradictions()),
@@ -349,35 +352,38 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
 
 
 def _edited(report: Document, data: bytes) -> Iterator[str]:
-    """Yield the signs that dptext did not write the report in this form."""
+    """Yield the reasons why dptext cannot have written this report."""
     if _has_twice(data):
         yield "its report has a duplicate key"
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
-        yield "its report has keys that dptext does not write, or lacks some"
+        yield "its report has unknown keys, or lacks some"
     run = report.run
     if settings.digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
 
 
 def _contradictions(report: Document) -> Iterator[str]:
-    """Yield contradictions inside a report, in case it cannot be recomputed."""
+    """Yield contradictions inside a report, for reports that cannot be recomputed."""
     promise, bound = report.guarantee, report.guarantee.bound
     run, layout = report.run, report.run.layout
     kept = {*(layout.fields or ()), *layout.replaced}
     signs = {
-        "its strength does not follow from its figures": promise.strength
+        "its strength does not match its figures": promise.strength
         != claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss),
-        "unprotected does not follow from the settings": promise.scope.unprotected
+        "unprotected does not match the settings": promise.scope.unprotected
         != _unprotected(report),
         "dptext writes no such profile or lexicon name": not all(
             map(names.is_written, (run.profile, run.lexicon))
         ),
-        "its layout is none of its format": layout.format in registry.names("formats")
+        "its layout is impossible for its format": layout.format
+        in registry.names("formats")
         and layout.that_applies([layout.format]) != layout,
         "pseudonyms need a key file, and it has none": layout.replaced
         and run.key != "key-file",
-        "it leaves out a field and keeps it, too": not kept.isdisjoint(layout.dropped),
-        "the third party is not that of the settings": _party(report) != _asked(report),
+        "a field is listed both as dropped and as kept": not kept.isdisjoint(
+            layout.dropped
+        ),
+        "the third party differs from the settings": _party(report) != _asked(report),
     }
     for sign, is_seen in signs.items():
         if is_seen:
@@ -385,13 +391,13 @@ def _contradictions(report: Document) -> Iterator[str]:
 
 
 def _asked(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party of the output, None without one."""
+    """Return host and model of the third party in the output section, or None."""
     used = None if report.output is None else report.output.used
     return None if used is None else (used.host, used.model)
 
 
 def _party(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party of the settings, None without one."""
+    """Return host and model of the third party in the settings, or None."""
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
@@ -401,9 +407,9 @@ def _party(report: Document) -> tuple[str, str] | None:
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
-    """Return the parts that settings leave unprotected; all for invalid settings.
+    """Return the parts of texts that settings leave unprotected; all if invalid.
 
-    Vectors copy no token.
+    Vectors leave no token unprotected.
     """
     if report.words is None:
         return ()
@@ -414,7 +420,7 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
 
 
 def _has_twice(data: bytes) -> bool:
-    """Tell whether an object holds a key twice: readers differ in which they take."""
+    """Return whether a JSON object repeats a key, which readers treat differently."""
 
     def look(pairs: list[tuple[str, object]]) -> None:
         if len(dict(pairs)) < len(pairs):
@@ -428,11 +434,11 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
-    """Yield violations of a policy by guarantee, risk, lexicon or third party."""
+    """Yield policy violations by guarantee, risk, lexicon or third party."""
     bound, section = report.guarantee.bound, report.vectors
     if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
-        yield f"guarantee is {bound.notion}, the policy asks for {wanted}"
+        yield f"guarantee is {bound.notion}, the policy requires {wanted}"
     elif not policy.limits_protection:
         yield from _unfit(report)
     bounded = bound.notion is Notion.LDP and bound.level is not Level.WORDS
@@ -452,29 +458,35 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
     lexicon = report.run.lexicon_digest or (section.table_digest if section else "")
     if policy.lexicons is not None and lexicon not in policy.lexicons:
-        yield "its lexicon is not one that the policy names"
+        yield "its lexicon is not listed in the policy (lexicons)"
     party, hosts = _party(report) or _asked(report), policy.third_parties
     if party is not None and hosts is not None and party[0] not in hosts:
-        yield f"draws were sent to {party[0]}, which the policy does not name"
+        yield (
+            f"draws were sent to {party[0]}, which is not listed in the policy "
+            "(third_parties)"
+        )
     used = None if report.output is None else report.output.used
     if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
-        yield "draws were sent through a proxy, which the policy does not name"
+        yield (
+            "draws were sent through a proxy, which is not listed in the policy "
+            "(third_parties)"
+        )
 
 
 def _unfit(report: Document) -> Iterator[str]:
-    """Yield the verdict on a run if it was not to be handed on."""
+    """Yield the verdict of a run that should not be shared."""
     verdict, tone = protection.fitness(protection.Basis.from_document(report))
     if tone is blocks.Tone.BAD:
         yield (
-            f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
-            "max_risk decides by these limits instead"
+            f"its verdict is: {verdict} To decide by limits instead, set max_epsilon, "
+            "max_loss or max_risk in the policy"
         )
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield a violation if more written words are the original than a policy allows.
+    """Yield a violation if more words stayed original than a policy allows.
 
-    report: the recomputed one if there is one, since figures of this version count.
+    report: the recomputed one if available, since this version's figures count.
     """
     written, most = report.written, policy.max_written
     if most is not None and (written is None or written > most):
@@ -486,9 +498,9 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the parts of texts that the policy wants protected, the last with advice.
+    """Yield unprotected parts that violate the policy; the last line has advice.
 
-    The advice is the key that accepts all of them, of kept words another key.
+    The advice names the policy key that accepts them; kept words have another key.
     """
     allowed = policy.parts
     usual = allowed is None
@@ -512,16 +524,18 @@ def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
 def _accepting(
     shown: Sequence[Unprotected], usual: Sequence[Unprotected] | None
 ) -> str:
-    """Return the key of a policy, and the option, that accept unprotected parts.
+    """Return the policy key and the option that accept unprotected parts.
 
-    usual: parts that are allowed by default; None if the policy names parts.
+    usual: the parts allowed by default; None if the policy names parts.
     """
     these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
     if usual is None:
-        return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
+        return (
+            f"if {these} may be released, add to allow in the policy: "
+            f"{', '.join(shown)}"
+        )
     names = ", ".join(each for each in Unprotected if each in {*usual, *shown})
     return (
-        f"if {these} may leave, give {option('set')} 'allow=[{names}]' or put allow: "
-        f"[{names}] "
-        "into the section check of .dptext.yaml"
+        f"if {these} may be released, give {option('set')} 'allow=[{names}]' or put "
+        f"allow: [{names}] in the section check of .dptext.yaml"
     )

@@ -1,4 +1,4 @@
-"""Checks of the words that lists leave unchanged: keep lists, and words of many people.
+"""Checks word lists: keep lists, and lists of words that many people wrote.
 
 That noise and threshold are enough for the epsilon and delta of a list of words that
 many people wrote is computed where its file is read (dptext.word_file). That it was
@@ -45,7 +45,7 @@ def kept(report: Document) -> frozenset[str] | None:
 def kept_against_policy(
     words: frozenset[str], report: Document, policy: ExportPolicy
 ) -> Iterator[str]:
-    """Yield a finding on words that a policy does not name, with advice."""
+    """Yield a finding for kept words that a policy does not allow, with advice."""
     allowed = {unicodedata.normalize("NFC", each) for each in policy.keep_words}
     others = sorted(words - allowed)
     if not others:
@@ -58,14 +58,15 @@ def kept_against_policy(
     add = dict.fromkeys([*policy.keep_words, *missing, *listed.files])
     key = json.dumps([*add], ensure_ascii=False)
     yield (
-        f"words of the keep list are unchanged that the policy does not name: {named}"
-        f"{more}; if they may leave, give {option('set', f'keep_words={key}')} or put "
-        f"keep_words: {key} into the section check of .dptext.yaml"
+        "unchanged words of the keep list are not listed in the policy: "
+        f"{named}{more}; if they may be released, give "
+        f"{option('set', f'keep_words={key}')} or put keep_words: {key} into the "
+        "section check of .dptext.yaml"
     )
 
 
 def against_policy(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the limits of a policy that a list exceeds."""
+    """Yield the policy limits that a word list exceeds."""
     listed = _listed(report)
     if listed is None:
         return
@@ -84,33 +85,33 @@ def against_policy(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def unsigned(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
-    """Yield why no key vouches for the draw of a list, if there are keys."""
+    """Yield why no key verifies a word list, if keys are given."""
     listed = _file(report)
     if listed is not None and keys:
         if problem := listed.signature_problem(keys):
             yield (
-                f"its list of words {listed.path}: {problem}, so nothing vouches for "
-                f"its draw; build it with {option('sign-key')}"
+                f"its list of words {listed.path}: {problem}, so its draw cannot be "
+                f"verified; build it with {option('sign-key')}"
             )
 
 
 def trusted(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
-    """Note that a list is trusted where no keys verify it."""
+    """Yield a note if a word list is trusted without keys to verify it."""
     listed = _listed(report)
     if listed is not None and not keys:
         yield (
-            f"its list of words {listed.path} is trusted: only a signature tells "
-            "whether it was drawn as it says"
+            f"its list of words {listed.path} is trusted: only a signature can prove "
+            "that it was drawn as stated"
         )
 
 
 def _listed(report: Document) -> word_file.WordFile | None:
-    """Return the list that settings name, without its words."""
+    """Return the word list named in the settings, without its words."""
     return None if report.policy is None else report.policy.words
 
 
 def _file(report: Document) -> word_file.WordFile | None:
-    """Return the list with its words; None if its file is not here."""
+    """Return the word list with its words, None if its file is missing here."""
     listed = _listed(report)
     if listed is not None:
         with contextlib.suppress(UsageError):

@@ -25,7 +25,7 @@ COMMANDS = {
         ),
         "embed": "Release noisy vectors of words or texts, to train models on.",
         "words": "Find words that many people wrote, to leave them unchanged.",
-        "topics": "Make public topics, for releases that protect whole texts.",
+        "topics": "Build public topics, for releases that protect whole texts.",
     },
     "Check and report": {
         "check": ("Check that exports have valid reports that meet the policy."),
@@ -33,11 +33,13 @@ COMMANDS = {
         "ledger": "Show, export and verify the privacy losses that a ledger records.",
     },
     "Measure": {
-        "explain": ("Show epsilon and likeliest replacements of each word of a text."),
+        "explain": (
+            "Show epsilon and the most likely replacements of each word of a text."
+        ),
         "evaluate": ("Compare a private file with its original: utility, attacks."),
         "compare": ("Compare mechanisms on a sample of your texts: utility, attacks."),
         "calibrate": "Find the epsilon of a mechanism for a given risk.",
-        "audit": ("Test whether a claim is true and the program keeps to its formula."),
+        "audit": ("Test whether a claim is true and the program matches its formula."),
     },
     "Look up and set up": {
         "list": "List profiles and mechanisms, or show one in full.",
@@ -49,19 +51,19 @@ NAMES = tuple(name for commands in COMMANDS.values() for name in commands)
 
 
 class _Dptext(parser.Program):
-    """The command `dptext`, which loads no command but the one that runs."""
+    """The command `dptext`, which loads only the command that runs."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
         self.commands: Any = dict.fromkeys(NAMES)
 
     def get_command(self, ctx: Any, name: str) -> Any:
-        """Return a command, imported when it is asked for."""
+        """Import and return a command."""
         command = self.commands.get(name)
         return _command(name) if command is None and name in NAMES else command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show help, which needs no options of commands."""
+        """Show help without loading the options of commands."""
         self.commands = {
             name: TyperCommand(name, help=summary, rich_help_panel=heading)
             for heading, commands in COMMANDS.items()
@@ -72,7 +74,7 @@ class _Dptext(parser.Program):
 
 @functools.cache
 def _command(name: str) -> Any:
-    """Import a command, or a group of commands, and build its parser."""
+    """Import a command or group of commands, and build its parser."""
     module = import_module(f"dptext.cli.{name}")
     if hasattr(module, "app"):
         return get_group(module.app)
@@ -119,15 +121,15 @@ def set_up(
             "--config",
             metavar="FILE",
             envvar="DPTEXT_CONFIG",
-            help="Configuration file, a .dptext.yaml or pyproject.toml. Default: the "
-            "nearest one, from the working folder upward.",
+            help="Configuration file (.dptext.yaml or pyproject.toml). Default: the "
+            "nearest one, in the working folder or above.",
         ),
     ] = None,
     no_config: Annotated[
         bool, typer.Option("--no-config", help="Read no configuration file.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Process the options that precede a command."""
     if no_config and parser.is_typed(context, "config"):
         raise UsageError("give --config or --no-config, not both")
     parser.set_defaults(context, context.invoked_subcommand or "")

@@ -1,4 +1,4 @@
-"""`dptext audit`: tests of a claim, and of the program against its formula."""
+"""`dptext audit`: tests a privacy claim, and the program against its formula."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """The words and draws of an audit."""
+    """The sample size of an audit: words and draws."""
 
     inputs: Annotated[
         int,
@@ -52,9 +52,9 @@ def command(
         str | None,
         typer.Argument(
             metavar="PROFILE|MECHANISM",
-            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant. Or a file of dptext words. "
-            f"Default: {DEFAULT}.",
+            help="A profile, a .yaml file, a mechanism (with --epsilon), or a file "
+            "of dptext words. A profile takes precedence over a mechanism of "
+            f"the same name. Default: {DEFAULT}.",
         ),
     ] = None,
     *,
@@ -65,7 +65,7 @@ def command(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test whether a claim is true and the program keeps to its formula.
+    """Test whether a claim is true and the program matches its formula.
 
     The claim is compared with the worst loss: exact if the output distribution has a
     closed form, a statistical lower bound for noise. If dptext claims nothing, the
@@ -138,8 +138,8 @@ def _recipe(name: str, choices: Choices) -> Profile:
             ".yaml file)"
         )
     if choices.mechanism is not None:
-        raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
+        raise UsageError(f"{name} is already a mechanism: leave --mechanism out")
     over = replace(choices, mechanism=name).keys
     if "budget" not in over:
-        raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
+        raise UsageError(f"{name} is a mechanism and needs an epsilon: give --epsilon")
     return load(FOR_PROGRAMS, over)

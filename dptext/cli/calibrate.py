@@ -35,14 +35,14 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingAttacker:
-    """An attacker of whole texts, and the texts that it reads."""
+    """An attacker of whole texts, and its texts."""
 
     attacker: Annotated[
         str | None,
         Option(
-            "With --public-text: the risk is how often this attacker of whole "
-            "texts finds a word, such as ngram. Default: same-kind, which counts one "
-            "half of the public texts and reads the other half.",
+            "With --public-text: attacker whose success is the risk, such as ngram. "
+            "Default: same-kind, which learns from one half of the public texts and "
+            "attacks the other.",
             MEASURES,
             metavar="NAME",
         ),
@@ -52,7 +52,7 @@ class ReadingAttacker:
     def __post_init__(self) -> None:
         """Raise UsageError for an attacker without texts."""
         if self.attacker is not None and self.public_text is None:
-            raise UsageError("--attacker needs --public-text, the text that it reads")
+            raise UsageError("--attacker needs texts to attack: give --public-text")
 
     def calibrate(
         self,
@@ -61,7 +61,7 @@ class ReadingAttacker:
         target: float,
         public: attackers.PublicText,
     ) -> tuple[JsonObject, list[Block]]:
-        """Return the epsilon at which the attacker reaches the risk."""
+        """Return the epsilon at which the attacker reaches the given risk."""
         name = self.attacker or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
             epsilon, reading = attackers.calibrate_by_attacker(
@@ -89,7 +89,9 @@ def command(
     risk: Annotated[
         str,
         Option(
-            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
+            "Choose epsilon so that this share of guesses is right: 10%.",
+            GUARANTEE,
+            metavar="SHARE",
         ),
     ],
     mechanism: Annotated[
@@ -116,7 +118,7 @@ def command(
     options.check_public_text(reader.public_text, selection.fields)
     if every and reader.public_text is not None:
         raise UsageError(
-            "--mechanism all: --public-text is read for one mechanism; name it"
+            "--mechanism all does not work with --public-text: name one mechanism"
         )
     over = replace(choices, risk=risk, mechanism=None if every else mechanism).keys
     recipe = load(profile, over)
@@ -148,7 +150,7 @@ def command(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Calibration:
-    """A mechanism at the epsilon of a risk."""
+    """A mechanism and its epsilon for a risk."""
 
     mechanism: str
     parameters: JsonObject
@@ -172,12 +174,10 @@ class Calibration:
 
 
 def budget_risk(recipe: profile.Profile) -> float:
-    """Return the risk of a profile's budget. Raises UsageError without one."""
+    """Return the risk in a profile's budget. Raises UsageError if it has none."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
-        raise UsageError(
-            "calibrate chooses epsilon itself: leave the budget's settings out"
-        )
+        raise UsageError("calibrate chooses epsilon: leave budget settings out")
     return params.risk
 
 
@@ -214,12 +214,12 @@ def every_mechanism(
 ) -> Iterator[Calibration]:
     """Calibrate a profile with each mechanism; skip those that cannot reach the risk.
 
-    name: the profile; over: keys that replace its own.
+    name: the profile; over: keys that override it.
     """
     names = registry.names("mechanisms")
     progress.say(
-        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; new "
-        "results take minutes each, and are kept"
+        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; each "
+        "new result takes minutes and is cached"
     )
     for each in names:
         chosen = over.get("mechanism")
@@ -228,7 +228,7 @@ def every_mechanism(
         try:
             if registry.find("mechanisms", each).Params.family == "texts":
                 raise UsageError(
-                    "it looks at the whole text, and the Bayes risk measures one word"
+                    "it reads the whole text, while the Bayes risk refers to one word"
                 )
             yield calibrated(profile.load(name, keys), lexicon)
         except UsageError as error:
@@ -236,7 +236,7 @@ def every_mechanism(
 
 
 def _settings(row: Calibration) -> str:
-    """Write the parameters that are set; a table only as its length."""
+    """Format the parameters that are set; a table only by its length."""
     settings = [
         f"{key}={f'{len(value)} pairs' if isinstance(value, tuple) else value}"
         for key, value in row.parameters.items()
@@ -248,7 +248,7 @@ def _settings(row: Calibration) -> str:
 
 
 def line(row: Calibration) -> str:
-    """Write a row in one line, for progress."""
+    """Format a row on one line, for progress output."""
     if row.skipped is not None:
         return _reason(row)
     return (
@@ -258,7 +258,7 @@ def line(row: Calibration) -> str:
 
 
 def _reason(row: Calibration) -> str:
-    """Say why a mechanism has no epsilon, or no guarantee; "" if it has both."""
+    """Return why a mechanism has no epsilon or no guarantee, "" if it has both."""
     if row.skipped is not None:
         return f"{row.mechanism}: not calibrated: {row.skipped}"
     return f"{row.mechanism}: no guarantee: {row.reason}" if row.reason else ""
@@ -296,7 +296,7 @@ _COLUMNS = (
 def as_table(
     recipe: profile.Profile, target: float, rows: Sequence[Calibration]
 ) -> list[Block]:
-    """Return calibrated mechanisms as a table, and reasons for skipping the others."""
+    """Return a table of calibrated mechanisms, and why others were skipped."""
     calibrated = [row for row in rows if row.skipped is None]
     title = (
         f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "

@@ -1,4 +1,4 @@
-"""`dptext check`: whether these exports may leave the building."""
+"""`dptext check`: checks whether exports may be shared."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ from dptext.types import JsonObject
 # An export by name with the function that reads it, or a verdict on another file.
 Named = tuple[str, Callable[[], Export]] | Verdict
 _SHOWN = 10  # names of a line
-_MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
+_MANIFEST_STAYS = "the list of finished outputs for --resume, which must not be shared"
 TRUST = (
-    "settings and keys in reports are trusted without a signature: to refuse forged "
+    "settings and keys in reports are trusted without a signature: to detect forged "
     "reports, sign them with --sign-key and check them with --verify-key"
 )
-
 
 EXAMPLES = (
     "dptext check exports --set max_risk=15%",
@@ -46,13 +45,12 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifiers:
-    """Lexicons and keys for the checks."""
+    """Lexicons and keys used for checking."""
 
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file, to recompute with, in "
-            "addition to the installed ones; repeatable.",
+            "Additional lexicon to recompute reports with (name or file); repeatable.",
             GUARANTEE,
             metavar="NAME",
         ),
@@ -61,7 +59,7 @@ class Verifiers:
         list[Path] | None,
         Option(
             "Accept only reports signed with this key (see sanitize --sign-key); "
-            "if repeated, with one of the keys.",
+            "repeatable to accept several keys.",
             metavar="FILE",
         ),
     ] = None
@@ -69,7 +67,7 @@ class Verifiers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Format of the findings."""
+    """Output format of findings."""
 
     format: Annotated[
         str,
@@ -80,16 +78,16 @@ class Findings:
         ),
     ] = "text"
     quiet: Annotated[
-        bool, Option("Print nothing; the exit code tells.", OUTPUT, short="-q")
+        bool, Option("Print nothing; only set the exit code.", OUTPUT, short="-q")
     ] = False
 
     def note(self, line: str) -> None:
-        """Print a line for people."""
+        """Print a line, except in machine-readable formats."""
         if not self.quiet:
             typer.echo(screen.one_line(line), err=True)
 
     def show(self, verdict: Verdict) -> None:
-        """Print notes, and with the format text the findings."""
+        """Print notes and, in text format, findings."""
         for line in verdict.notes:
             self.note(f"{verdict.name}: {line}")
         is_shown = self.format == "text" and not self.quiet
@@ -97,7 +95,7 @@ class Findings:
             typer.echo(screen.one_line(f"{verdict.name}: {message}"))
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
-        """Print all verdicts as JSON or SARIF, if one is the format."""
+        """Print all verdicts if the format is JSON or SARIF."""
         write = {"json": as_json, "sarif": as_sarif}.get(self.format)
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)
@@ -109,9 +107,9 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="FILE",
-            help="Exports, or folders of exports. Anything else in a folder is named "
-            "as not checked, and fails where it may hold text, as links and unfinished "
-            "files do.",
+            help="Exports, or folders of exports. Other files in a folder are "
+            "reported as not checked, and fail if they may hold text, such as "
+            "links and unfinished files.",
         ),
     ] = None,
     *,
@@ -135,10 +133,10 @@ def command(
 ) -> None:
     """Check that exports have valid reports that meet the policy.
 
-    A report is valid if it belongs to this very file and agrees with its own settings:
-    guarantee, risk and gaps are recomputed. Whether the run had these settings and this
-    key, only a signature tells. Prints one line per finding, without any content, and
-    ends with exit code 1 if there is any. --set overrides a key of the policy.
+    A report is valid if it belongs to this exact file and agrees with its own settings:
+    guarantee, risk and gaps are recomputed. Only a signature can prove that the run had
+    these settings and this key. Prints one line per finding, without any content, and
+    exits with code 1 if there is any. --set overrides a key of the policy.
     """
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
@@ -184,7 +182,7 @@ def _exports(
     index: GitIndex | None,
     note: Callable[[str], None],
 ) -> Iterator[Named]:
-    """Yield the exports that are staged, or among files; a named file is one."""
+    """Yield staged exports, or those in the named files and folders."""
     if index is not None:
         names = index.exports(list(files), accepted)
         yield from ((name, partial(index.export, name)) for name in names)
@@ -206,7 +204,7 @@ def _exports(
 
 
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
-    """Return a file that was named: an export to read, or the verdict on another."""
+    """Return the export at a named path, or the verdict on a file that is none."""
     wanted = exports.is_export(path, accepted, sidecar_path(path).exists(), bytes)
     if is_manifest(path):
         return verify.unchecked(name, _MANIFEST_STAYS, fails=False)
@@ -218,7 +216,7 @@ def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
 
 
 def _entry(entry: Entry) -> Named:
-    """Return an entry of a folder to read, or the verdict on another file."""
+    """Return the export for a folder entry, or the verdict on another file."""
     name = str(entry.path)
     if entry.unchecked:
         return verify.unchecked(name, entry.unchecked, fails=entry.fails)
@@ -226,7 +224,7 @@ def _entry(entry: Entry) -> Named:
 
 
 def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
-    """Yield a line for each reason why files were not checked and do not fail."""
+    """Yield one line per reason why files were skipped without failing."""
     by_reason: dict[str, list[str]] = {}
     for each in results:
         if each.unchecked and not each.findings:
@@ -241,9 +239,9 @@ def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
 def _configured(
     context: typer.Context, path: Path | None, index: GitIndex | None
 ) -> Configuration:
-    """Return the file with the policy: one that is named, else the nearest.
+    """Return the configuration with the policy: the named file, else the nearest.
 
-    With an index, the staged version of the file counts.
+    With an index, the staged version of the file is used.
     """
     if path is not None:
         configured = configuration.read(path, "policy")
@@ -262,7 +260,7 @@ def _configured(
 
 
 def _staged(index: GitIndex) -> Configuration:
-    """Return the nearest configuration that is staged in git."""
+    """Return the nearest configuration staged in git."""
     for name, content in index.in_parents(configuration.NAMES):
         file = Path(name)
         staged = None if content is None else configuration.decode(content, file)
@@ -270,7 +268,8 @@ def _staged(index: GitIndex) -> Configuration:
             return staged
         if content is None and file.is_file() and configuration.read(file) is not None:
             raise UsageError(
-                f"{name}: on disk but not staged; git add it, or name it with --policy"
+                f"{name}: on disk but not staged; stage it with git add, or name it "
+                "with --policy"
             )
     return Configuration()
 
@@ -281,7 +280,7 @@ def judged(
     keys: Sequence[signatures.Key],
     recomputer: recompute.Recomputer,
 ) -> Verdict:
-    """Return the verdict on an export, its signature included."""
+    """Return the verdict on an export, including its signature."""
     try:
         export = read()
     except OSError as error:
@@ -301,7 +300,7 @@ def judged(
 def _kept_words(
     entries: Sequence[str], folder: Path, index: GitIndex | None
 ) -> tuple[str, ...]:
-    """Return the words that entries name, those of files of a folder among them."""
+    """Return the words in entries; entries that are file names are read."""
     words: list[str] = []
     for entry in entries:
         path = folder / os.path.expanduser(entry)
@@ -319,7 +318,7 @@ def verifying_keys(
     configured: Configuration,
     index: GitIndex | None,
 ) -> tuple[signatures.Key, ...]:
-    """Return the keys of options, else those that the policy names from its folder."""
+    """Return the keys given as options, else those named in the policy."""
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent
@@ -338,7 +337,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return verdicts as plain data; trust describes the trusted signers."""
+    """Return verdicts as JSON data; trust describes the trusted signers."""
     return {
         "success": not any(each.findings for each in judged),
         "trust": trust,
@@ -361,7 +360,7 @@ def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
 
 
 def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    """Return the findings as a SARIF 2.1.0 log (OASIS, 2020)."""
     results = [
         {
             "ruleId": finding.rule,
@@ -392,7 +391,7 @@ def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
 
 
 def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
-    """Return a message, with the location of a file if it has one."""
+    """Build a SARIF message, located in a file if one is given."""
     from urllib.parse import quote
 
     message: JsonObject = {"level": level, "message": {"text": text}}

@@ -1,4 +1,4 @@
-"""`dptext compare`: mechanisms at equal risk or epsilon on the user's own texts."""
+"""`dptext compare`: compares mechanisms on your own texts at equal risk or epsilon."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
+    """The settings to compare on a sample: mechanisms x levels x lexicons."""
 
     sample: Annotated[
         int, Option("Number of texts to sample.", INPUT, parse=Number(kind=int, low=1))
@@ -68,9 +68,9 @@ class Grid:
     mechanism: Annotated[
         list[str] | None,
         Option(
-            "Mechanism with its default parameters (that of --profile: with those "
-            "of the profile), or NAME:key=value,... for others; repeatable. Default: "
-            f"that of the profile, then {', '.join(MECHANISMS)}.",
+            "Mechanism, or NAME:key=value,... to set parameters; repeatable. The "
+            "mechanism of --profile keeps the profile's parameters. Default: the "
+            f"profile's mechanism, then {', '.join(MECHANISMS)}.",
             GUARANTEE,
             metavar="NAME",
             short="-m",
@@ -79,8 +79,8 @@ class Grid:
     risk: Annotated[
         list[str] | None,
         Option(
-            "Epsilon by the share of right guesses: 10%. "
-            f"Repeatable. Default: {', '.join(_RISKS)}.",
+            "Choose epsilon so that this share of guesses is right: 10%. Repeatable. "
+            f"Default: {', '.join(_RISKS)}.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -96,8 +96,7 @@ class Grid:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file. Repeatable, to compare "
-            "lexicons.",
+            "Lexicon, by name or file. Repeatable, to compare lexicons.",
             GUARANTEE,
             metavar="NAME",
             hidden=True,
@@ -106,8 +105,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Set a key: tokens.number=mask; repeatable. Here keys of decoder, for "
-            "--attacker endpoint.",
+            "Set a key of decoder for --attacker endpoint: decoder.url=URL; "
+            "repeatable.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,
@@ -116,7 +115,7 @@ class Grid:
     seed: Annotated[
         int | None,
         Option(
-            "For tests and papers: repeatable draws, without any privacy.",
+            "Seed for tests and papers: draws repeat, without any privacy.",
             GUARANTEE,
             parse=Number(kind=int),
             hidden=True,
@@ -124,11 +123,11 @@ class Grid:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two kinds of levels."""
+        """Raise UsageError if two kinds of levels are given."""
         refuse_both("risk", self.risk, "epsilon", self.epsilon)
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
-        """Return the cells; attacker: the server that attacks. Raises UsageError."""
+        """Return the grid's cells; `attacker` is a server. Raises UsageError."""
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
         levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
@@ -156,7 +155,7 @@ class Grid:
         ]
 
     def _decoder(self, attacker: str | None) -> JsonObject:
-        """Return the settings of the decoder: those of the attacker's server."""
+        """Return decoder settings that use the attacker's server."""
         keys = choices.read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
@@ -174,7 +173,7 @@ class Grid:
 
 
 def _mechanism(text: str) -> JsonObject:
-    """Read NAME:key=value,key=value."""
+    """Parse NAME:key=value,key=value."""
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
     keys = choices.read_keys(
@@ -184,9 +183,9 @@ def _mechanism(text: str) -> JsonObject:
 
 
 def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
-    """Name a mechanism with its settings, those of the profile among them.
+    """Name a mechanism and its settings, including those of the profile.
 
-    A mechanism of the same name takes them from the profile: as custext:k=50.
+    For example custext:k=50, where the profile uses the same mechanism.
     """
     chosen = _mechanism(text)
     if chosen["name"] != base.name:
@@ -204,13 +203,13 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """Computation of the table, and its files."""
+    """Computes the comparison table and writes its files."""
 
     jobs: Annotated[
         int | None,
         Option(
-            "Cells to compute at once. Default: one per processor, at most 4. "
-            "With 1, no cell slows another and speeds are comparable.",
+            "Number of cells to compute at once. Default: one per processor, at most "
+            "4. Use 1 to compare speeds.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=MOST_JOBS),
             short="-j",
@@ -238,7 +237,7 @@ class ResultTable:
     figure: Annotated[
         Path | None,
         Option(
-            "Write utility, or meaning, by risk as a picture: a file .svg.",
+            "Write a chart of utility (or meaning) by risk to this .svg file.",
             OUTPUT,
             metavar="FILE",
             hidden=True,
@@ -247,11 +246,11 @@ class ResultTable:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError unless the picture is SVG."""
+        """Raise UsageError unless the chart is SVG."""
         if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
             raise UsageError(
-                f"--figure {self.figure}: pictures are SVG; name a file that ends in "
-                ".svg (Inkscape or rsvg-convert make PDF or PNG from it)"
+                f"--figure {self.figure}: only SVG is supported; use a file name "
+                "ending in .svg (Inkscape or rsvg-convert converts it to PDF or PNG)"
             )
 
     def compute(
@@ -286,7 +285,7 @@ class ResultTable:
         return [rows[id(cell)] for cell in cells]
 
     def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
-        """Return the text of each file by its path, or None without a path."""
+        """Map each output path, or None for standard output, to its text."""
         return {
             self.csv: comparison_views.as_csv(rows),
             self.latex: comparison_views.as_latex(rows),

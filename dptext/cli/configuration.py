@@ -1,11 +1,11 @@
-"""Defaults of options from the environment and the configuration file.
+"""Option defaults from the environment and the configuration file.
 
 The file is the nearest `.dptext.yaml`, or `[tool.dptext]` of pyproject.toml. Its
 sections are `sanitize`, defaults of options, and `check`, the policy
 (dptext.checking.policy).
 
-The command line overrides the environment, and that overrides the file. An option also
-overrides those that conflict with it: `--epsilon` a `risk`, and `--profile` all changes
+The command line overrides the environment, which overrides the file. An option also
+overrides conflicting ones: `--epsilon` a `risk`, and `--profile` all changes
 of a profile, so that a named profile is used unchanged.
 """
 
@@ -59,7 +59,7 @@ Marks = Mapping[str, Sequence[object]]
 
 
 class Setting(NamedTuple):
-    """The value of an option from a variable or a file."""
+    """The value of an option from an environment variable or a file."""
 
     value: object
     #: The variable or the file.
@@ -70,7 +70,7 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The sections of a file, with keys as in the names of parameters."""
+    """The sections of a configuration file, keyed by parameter name."""
 
     #: None without a file.
     path: Path | None = None
@@ -78,34 +78,36 @@ class Configuration:
 
     @property
     def policy(self) -> JsonObject | None:
-        """Return the section `check`."""
+        """Return the `check` section, or None."""
         return self.sections.get("check")
 
     @property
     def is_above(self) -> bool:
-        """Tell whether the file is not in the working folder."""
+        """Return whether the file is in a folder above the working folder."""
         return self.path is not None and self.path.parent != Path.cwd()
 
     @property
     def label(self) -> str:
-        """Return the path of the file, relative where that is shorter."""
+        """Return the path of the file, relative if that is shorter."""
         if self.path is None:
             return ""
         return min(os.path.relpath(self.path), str(self.path), key=len)
 
 
 def read_named(path: Path) -> Configuration:
-    """Return the configuration of a file named by the user. Raises UsageError."""
+    """Read a configuration file named by the user. Raises UsageError."""
     configuration = read(path)
     if configuration is None:
-        raise UsageError(f"{path}: it has no table [tool.dptext]")
+        raise UsageError(
+            f"{path}: it has no table [tool.dptext]; add one, or name another file"
+        )
     return configuration
 
 
 def find_nearest() -> Configuration:
-    """Return the configuration of the working folder, or of one above it.
+    """Return the configuration of the working folder or its nearest parent.
 
-    Raises UsageError for a file that another user has written, or can write.
+    Raises UsageError for a file that another user owns or can write.
     """
     for path in (folder / name for folder in _searched_folders() for name in NAMES):
         # Unlike a method of Path, false for a folder that this user may not enter.
@@ -119,10 +121,11 @@ def find_nearest() -> Configuration:
 
 
 def _searched_folders() -> list[Path]:
-    """Return the folders that may hold the configuration, the nearest first.
+    """Return the folders to search for a configuration, nearest first.
 
-    They end at the root of the repository or at the home folder, at the nearer one.
-    Outside of both, the working folder is the only one. Raises UsageError without it.
+    The search ends at the root of the repository or the home folder, whichever is
+    nearer. Outside both, only the working folder is searched. Raises UsageError if it
+    is gone.
     """
     try:
         current = Path.cwd()
@@ -139,10 +142,10 @@ def _searched_folders() -> list[Path]:
 
 
 def _check_owner(path: Path, status: os.stat_result) -> None:
-    """Raise UsageError for a file that another user has written, or can write.
+    """Raise UsageError for a file that another user owns or can write.
 
-    status: that of the file that was read. A link counts, too: another user may have
-    linked to a file of this user.
+    status: of the file that was read. A link is checked too, since another user may
+    have linked to a file of this user.
     """
     advice = (
         "name it with dptext --config FILE if you trust it, or ignore it with dptext "
@@ -158,7 +161,7 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
 
 
 def read(path: Path, kind: str = _KIND) -> Configuration | None:
-    """Read a file; None for a pyproject.toml without settings of dptext.
+    """Read a configuration; None for a pyproject.toml without [tool.dptext].
 
     kind names the file in messages. Raises UsageError.
     """
@@ -166,13 +169,13 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
-    """Read the content of a file. Raises UsageError."""
+    """Parse the content of a configuration file. Raises UsageError."""
     name, toml = path.name, path.suffix == ".toml"
     data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
     if data is None:
         return None
     if not isinstance(data, dict):
-        raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
+        raise UsageError(f"{name}: expected the sections {' and '.join(SECTIONS)}")
     sections: dict[str, JsonObject] = {}
     for section, keys in data.items():
         if section not in SECTIONS:
@@ -185,12 +188,14 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
             raise UsageError(f"{name}: {section}: give keys and values")
         sections[section] = {str(key).replace("-", "_"): keys[key] for key in keys}
         if len(sections[section]) < len(keys):
-            raise UsageError(f"{name}: {section}: duplicate key, with - and _")
+            raise UsageError(
+                f"{name}: {section}: a key is given twice, once with - and once with _"
+            )
     return Configuration(path.absolute(), sections)
 
 
 def _toml(content: bytes, name: str) -> object:
-    """Return the table [tool.dptext], None without one."""
+    """Return the table [tool.dptext], or None."""
     import tomllib
 
     try:
@@ -203,17 +208,17 @@ def _toml(content: bytes, name: str) -> object:
 
 
 def overridden(names: Iterable[str]) -> set[str]:
-    """Return the options that some options override in the layers below."""
+    """Return the options of lower layers that these options override."""
     return {other for name in names for other in OVERRIDDEN.get(name, ())}
 
 
 def layered_settings(
     options: Sequence[Parsed], marks: Marks, file: Configuration
 ) -> dict[str, Setting]:
-    """Return the defaults of a command from the environment and a file.
+    """Return option defaults for a command, from the environment and a file.
 
-    Raises UsageError for a value of a wrong type, and for a key of the section
-    `sanitize` that no file may set.
+    Raises UsageError for a value of the wrong type, and for a key of the section
+    `sanitize` that files must not set.
     """
     _check_keys(file)
     variables, keys = dict[str, Setting](), dict[str, Setting]()
@@ -240,7 +245,7 @@ def layered_settings(
 
 
 def undecided(texts: Any, names: Iterable[str]) -> list[str]:
-    """Return the texts of `set` for keys that no option of a layer above decides."""
+    """Return the `set` entries whose keys no higher-priority option decides."""
     decided = [key for name in names for key in _DECIDED.get(name, ())]
     return [
         text
@@ -252,7 +257,7 @@ def undecided(texts: Any, names: Iterable[str]) -> list[str]:
 
 
 def _flat(keys: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, object]]:
-    """Give the keys of nested settings, joined with dots, and their values."""
+    """Yield nested keys joined with dots, and their values."""
     for key, value in keys.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{before}{key}.")
@@ -261,27 +266,28 @@ def _flat(keys: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, o
 
 
 def _check_keys(file: Configuration) -> None:
-    """Raise UsageError for keys of the section `sanitize` that no file may set."""
+    """Raise UsageError for `sanitize` keys that files must not set."""
     keys, secrets = groups.named(ByFile), groups.named(ByVariable)
     for key in file.sections.get("sanitize", {}):
         if key not in keys:
             hint = registry.suggest(key, keys)
             if "did you mean" not in hint:
-                hint = "dptext --no-config doctor --settings lists those that are"
+                hint = "dptext --no-config doctor --settings lists the options that can"
             if key in secrets:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
-                f"{file.label}: sanitize.{key}: not a setting for files; {hint}"
+                f"{file.label}: sanitize.{key}: this option cannot be set in a file; "
+                f"{hint}"
             )
 
 
 def variable_name(name: str) -> str:
-    """Return the environment variable of a parameter."""
+    """Return the name of a parameter's environment variable."""
     return f"DPTEXT_{name.upper()}"
 
 
 def _split(text: str, variable: str) -> list[str]:
-    """Return the values of a variable, separated and quoted as in a shell."""
+    """Split a variable into values with shell quoting."""
     try:
         return shlex.split(text)
     except ValueError:
@@ -292,7 +298,7 @@ def _split(text: str, variable: str) -> list[str]:
 
 
 def _resolve_path(mark: ByFile, value: object, file: Configuration) -> object:
-    """Return a path in a file, relative to the folder of the file."""
+    """Resolve a path in a file relative to that file's folder."""
     if isinstance(value, list):
         return [_resolve_path(mark, each, file) for each in value]
     if not isinstance(value, str) or file.path is None or mark.is_path is None:
@@ -302,7 +308,7 @@ def _resolve_path(mark: ByFile, value: object, file: Configuration) -> object:
 
 
 def _spell(option: Parsed, value: object, where: str) -> object:
-    """Return a value of a file in the spelling of its option. Raises UsageError."""
+    """Convert a file's value to what its option accepts. Raises UsageError."""
     if option.name == "set" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in _flat(value)]
     parts = value if option.multiple and isinstance(value, list) else [value]
@@ -320,7 +326,7 @@ def _is_flag(option: Parsed) -> bool:
 
 
 def _convert_flag(option: Parsed, value: object, where: str) -> object:
-    """Return a value; that of a flag as true or false. Raises UsageError."""
+    """Return a value, with a flag converted to a bool. Raises UsageError."""
     if not _is_flag(option):
         return value
     word = str(value).lower()

@@ -1,4 +1,4 @@
-"""`dptext doctor`: a line for each part that runs need, with its state."""
+"""`dptext doctor`: checks each part that runs need, one line each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
 class Inspection(NamedTuple):
-    """The state of a part."""
+    """The state of one part."""
 
     part: str
     #: ok, absent or wrong.
@@ -64,14 +64,12 @@ def command(
     settings: Annotated[
         bool,
         Option(
-            "Show the current settings of sanitize and check instead, with the "
-            "source of each."
+            "Show the effective settings of sanitize and check, and where each comes "
+            "from."
         ),
     ] = False,
-    cache: Annotated[
-        bool, Option("Show the kept results and their size instead.")
-    ] = False,
-    clear: Annotated[bool, Option("With --cache: delete the kept results.")] = False,
+    cache: Annotated[bool, Option("Show the cached results and their size.")] = False,
+    clear: Annotated[bool, Option("With --cache: delete the cached results.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration.
@@ -80,7 +78,7 @@ def command(
     parts are not errors.
     """
     if clear and not cache:
-        raise UsageError("--clear goes with --cache")
+        raise UsageError("--clear needs --cache: give both")
     if cache:
         _show_cache(as_json, clear=clear)
         return
@@ -129,7 +127,7 @@ def _versions() -> Iterator[Inspection]:
 def _read(
     subject: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
 ) -> Inspection:
-    """Return how a file or folder is: sound where it can be read."""
+    """Check that a file or folder can be read, and describe its state."""
     try:
         read(path)
     except DptextError as error:
@@ -138,7 +136,7 @@ def _read(
 
 
 def _stored() -> Iterator[Inspection]:
-    """Look at lexicons and n-gram models, and compare them with their digests."""
+    """Check the digests of lexicons and n-gram models."""
     seen = "digest verified"
     for each in lexicons.installed():
         mend = "install dptext again" if each.name == "builtin" else "import it again"
@@ -150,7 +148,7 @@ def _stored() -> Iterator[Inspection]:
             mend=mend,
         )
     for name, folder in ngrams.installed():
-        mend = "make it again: dptext lexicon ngrams"
+        mend = "build it again: dptext lexicon ngrams"
         mend = "install dptext again" if name == ngrams.ENGLISH else mend
         yield _read(
             subject=f"n-gram model {name}",
@@ -162,11 +160,11 @@ def _stored() -> Iterator[Inspection]:
 
 
 def _kernel() -> Inspection:
-    """Look at the loops of attackers: in C where they were compiled, else in numpy."""
+    """Check whether the attackers' inner loops run in C or in numpy."""
     part = "decoding kernel"
     if kernel.library is not None:
         return Inspection(part, _OK, "compiled")
-    seen = "numpy, which writes the same words and takes two to three times as long"
+    seen = "numpy (same output, two to three times slower)"
     again = {
         Source.PACKAGE: f"{_AGAIN} --no-binary dptext dptext=={__version__}",
         Source.FOLDER: f"{_AGAIN} . (in the folder of dptext)",
@@ -187,7 +185,7 @@ def _models() -> Iterator[Inspection]:
 
 
 def _keys() -> Iterator[Inspection]:
-    """Look at the files of keys that variables name."""
+    """Check the key files named by environment variables."""
     read: dict[str, Callable[[Path], object]] = {
         "key_file": randomness.RunKey.from_file,
         "sign_key": signatures.read_private,
@@ -200,7 +198,7 @@ def _keys() -> Iterator[Inspection]:
 
 
 def _configuration(context: typer.Context) -> Inspection:
-    """Look at the file of settings."""
+    """Check the configuration file."""
     try:
         parser.default_values("sanitize", context)
     except DptextError as error:
@@ -211,7 +209,7 @@ def _configuration(context: typer.Context) -> Inspection:
 
 
 def _folder() -> Inspection:
-    """Look at the folder of results that are kept: public ones, but trusted."""
+    """Check the cache folder, whose content is public but trusted."""
     folder = cache.folder()
     there = next(each for each in (folder, *folder.parents) if os.path.exists(each))
     if not (there.is_dir() and os.access(there, os.W_OK)):
@@ -222,7 +220,9 @@ def _folder() -> Inspection:
     status = folder.stat()
     if not streams.is_own(status):
         seen = f"{folder} belongs to another user"
-        return Inspection("cache", _WRONG, seen, "set XDG_CACHE_HOME to one of yours")
+        return Inspection(
+            "cache", _WRONG, seen, "set XDG_CACHE_HOME to a folder of yours"
+        )
     if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
@@ -239,7 +239,7 @@ _KEPT = (
 
 
 def _show_cache(as_json: bool, *, clear: bool) -> None:
-    """Show the content of the cache and its size, by kind; then delete it if asked."""
+    """Show the cache's content and size by kind; then delete it if asked."""
     folder, sizes = str(cache.folder()), cache.sizes()
     kept = [
         {"kind": kind, "files": files, "bytes": size}
@@ -250,9 +250,8 @@ def _show_cache(as_json: bool, *, clear: bool) -> None:
     total = sum(size for _, size in sizes.values()) / 1e6
     done = "deleted" if clear else f"delete them: {_CLEAR}"
     about = (
-        f"{total:.1f} MB of public results, which are computed anew when needed; those "
-        "that were not used for a month go by themselves, as do the oldest above "
-        "0.5 GiB"
+        f"{total:.1f} MB of public results, recomputed when needed; results unused for "
+        "a month are deleted automatically, as are the oldest above 0.5 GiB"
     )
     data = {"folder": folder, "cleared": clear, "kept": kept}
     table, note = Table.from_items(_KEPT, kept), Paragraph(f"{about}; {done}")
@@ -270,7 +269,7 @@ _SETTINGS = (
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
-    """Show which settings hold here, and where each is from."""
+    """Show the effective settings and where each comes from."""
     file = parser.find_configuration(context)
     rows = []
 

@@ -1,4 +1,4 @@
-"""`dptext embed`: vectors instead of words."""
+"""`dptext embed`: releases noisy vectors instead of words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLES = (
 VectorFile = Annotated[
     str | None,
     Option(
-        "File to write: .npy (vectors alone), .npz or .parquet. Its report goes "
+        "File to write: .npy (only vectors), .npz or .parquet. The report is written "
         "beside it.",
         OUTPUT,
         metavar="FILE",
@@ -47,8 +47,8 @@ def command(
         LedgerUse,
         Take(
             is_typed=True,
-            subject="Field with the person that a record is about. The report then "
-            "bounds the loss of all vectors of one person.",
+            subject="Field that identifies the person of a record. The report then "
+            "bounds the loss over all vectors of a person.",
         ),
     ],
     choices: Annotated[
@@ -56,8 +56,7 @@ def command(
         Take(
             "mechanism risk lexicon overrides",
             is_typed=True,
-            epsilon="Epsilon per word or text, for one vector (with --most: for one "
-            "subject). Default: 8.",
+            epsilon="Epsilon per vector (with --most: per subject). Default: 8.",
         ),
     ],
     noise: Noise,

@@ -1,4 +1,4 @@
-"""`dptext evaluate`: utility of a private file, and attacks on it."""
+"""`dptext evaluate`: measures the utility of a sanitized file and attacks it."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",
 WritingProfile = Annotated[
     str | None,
     Option(
-        "Profile of `dptext list`, or a .yaml file. The one that made the "
-        "private file; or its public report.",
+        "Profile (name or .yaml file) that made the private file, or its public "
+        "report.",
         GUARANTEE,
         metavar="NAME",
         short="-p",
@@ -47,7 +47,7 @@ WritingProfile = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Values to look for in private texts."""
+    """Sensitive values to search for in private texts."""
 
     identities: Annotated[
         str | None,
@@ -56,7 +56,7 @@ class Values:
     identities_field: Annotated[
         str | None,
         Option(
-            "Field or column of --identities with the values. Default: text.",
+            "Field or column of --identities that holds the values. Default: text.",
             MEASURES,
             metavar="NAME",
             hidden=True,
@@ -64,13 +64,13 @@ class Values:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a field without a file."""
+        """Raise UsageError for a field given without a file."""
         if self.identities is None and self.identities_field is not None:
-            raise UsageError("--identities-field goes with --identities FILE")
+            raise UsageError("--identities-field needs --identities FILE: give both")
 
     @property
     def file(self) -> IdentityFile | None:
-        """Return the file of the values. Raises OSError and UsageError."""
+        """Return the file of values, or None. Raises OSError and UsageError."""
         if self.identities is None:
             return None
         return IdentityFile(self.identities, self.identities_field)
@@ -111,8 +111,8 @@ def command(
     alone = set(over) <= {"lexicon"} and settings.attacker is None and public is None
     if profile is None and not alone:
         raise UsageError(
-            "settings, --attacker and --public-text go with the profile that wrote the "
-            "private file: give --profile, too"
+            "settings, --attacker and --public-text need the profile that wrote the "
+            "private file: give --profile"
         )
     settings.check()
     listed = values.file
@@ -153,7 +153,7 @@ def command(
 
 
 def _with_fields(original: str, selection: Selection) -> Selection:
-    """Return the selection; where none is named, of strings of JSON, else of `text`."""
+    """Return the selection, by default JSON strings or the field `text`."""
     if not selection.fields:
         module = formats.find(original, selection.format)
         with contextlib.suppress(UsageError):  # for records with fields
@@ -165,14 +165,14 @@ def _with_fields(original: str, selection: Selection) -> Selection:
 
 
 def _writer(profile: str, over: Mapping[str, object]) -> Pipeline:
-    """Make the settings of a profile or report ready."""
+    """Prepare the settings of a profile or report."""
     if profile.endswith(work.SIDECAR):
         return _pipeline_from_report(profile, over)
     return api.open_pipeline(profile, over)
 
 
 def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
-    """Print that an attacker sends draws to the server of the writer's decoder."""
+    """Warn that an attacker sends draws to the decoder's server."""
     sending = writer.decoder.server_attacker if writer and attacker else None
     if sending is not None and sending.name == attacker:
         faults.print_line(
@@ -182,20 +182,23 @@ def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
 
 
 def _lexicon_of_words(writer: Pipeline | None, over: Mapping[str, object]) -> Lexicon:
-    """Return the lexicon of words, also for texts that became topics."""
+    """Return the word lexicon, also for texts replaced by topics."""
     if writer is not None and topics.topic_meta(writer.lexicon) is None:
         return writer.lexicon
     return lexicons.find("builtin" if writer else str(over.get("lexicon", "builtin")))
 
 
 def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
-    """Make the settings ready that a report of words carries.
+    """Prepare the settings stored in a report on words.
 
-    Raises OSError, and UsageError for a report of vectors, for changes of it, or a
-    lexicon that is not here.
+    Raises OSError, and UsageError for a report of vectors, for overridden settings, or
+    a missing lexicon.
     """
     if over:
-        raise UsageError("--profile is a report: leave out settings, it has them all")
+        raise UsageError(
+            "--profile is a report, which contains all settings: leave "
+            "other settings out"
+        )
     run = document.decode(streams.read_small(path, "report"), path).run
     recipe = profile.resolved(run.settings, run.profile, run.lexicon)
     lexicon = lexicons.by_digest(run.lexicon_digest)

@@ -1,4 +1,4 @@
-"""`dptext explain`: epsilon and likeliest replacements of each word of a text."""
+"""`dptext explain`: shows epsilon and likely replacements of each word."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(
     as_json: options.AsJson = False,
     pages: Annotated[work.Reports, parser.Take("html")],
 ) -> None:
-    """Show epsilon and likeliest replacements of each word of a text.
+    """Show epsilon and the most likely replacements of each word of a text.
 
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.
@@ -44,7 +44,7 @@ def command(
     if text == "-":
         text = sys.stdin.read()
     if not text.strip():
-        raise UsageError("the text is empty: give one, or - for that of standard input")
+        raise UsageError("the text is empty: give a text, or - to read standard input")
     recipe = profile.chosen(choices)
     pipeline = calibration.build(recipe, lexicons.find(recipe.lexicon))
     result = explanation.explain(pipeline, text, top)

@@ -1,4 +1,4 @@
-"""From errors to one line on standard error and an exit code.
+"""Maps errors to one line on standard error and an exit code.
 
 0 done, 1 finding or known failure, 2 usage, profile or lexicon, 3 refused by a
 limit, 4 bad record, 70 bug, 129 hung up, 130 interrupted, 141 closed pipe, 143
@@ -37,18 +37,18 @@ _FILES = "too many open files; raise their limit (ulimit -n 256)"
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 _MEMORY = (
-    "out of memory; raise the limit (of a container: 300 MB for a default run; ulimit "
-    "-v: 550 MB, and 40 MB for each core), lower --jobs and --batch-size (sanitize, "
-    "embed; --max-record-bytes for long records) or --jobs and --sample (compare), or "
-    "use a smaller lexicon"
+    "out of memory; raise the limit (container: 300 MB for a default run; ulimit -v: "
+    "550 MB plus 40 MB per core), lower --jobs and --batch-size (sanitize, embed; "
+    "--max-record-bytes for long records) or --jobs and --sample (compare), or use a "
+    "smaller lexicon"
 )
 
 
 @contextlib.contextmanager
 def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
-    """Run a command; end with a line and a code, never with a traceback.
+    """Run a command; report errors in one line and an exit code, not a traceback.
 
-    `describe` returns the message on invalid arguments, from the error of the parser.
+    `describe` turns a parser error into the message on invalid arguments.
     """
     with screen.screens(), _signals_raise() as raised:
         progress.enable()
@@ -71,7 +71,7 @@ def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
 
 
 def _code(error: BaseException) -> int:
-    """Print why a command ended, and return the exit code."""
+    """Print why a command failed, and return the exit code."""
     # OpenBLAS raises an interrupt where it has no memory for its threads.
     interrupted = isinstance(error, KeyboardInterrupt)
     if interrupted and failures.is_memory_error(error):
@@ -110,20 +110,20 @@ def _code(error: BaseException) -> int:
 
 
 def print_line(message: str) -> None:
-    """Write one line for people."""
+    """Write a one-line message to standard error."""
     print(f"dptext: {screen.one_line(message)}", file=sys.stderr)  # noqa: T201
 
 
 class Terminated(SystemExit):
-    """The process was told to end; the exit code is 128 and the signal's number."""
+    """The process received a termination signal; exit code 128 + signal number."""
 
 
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[list[BaseException]]:
-    """Turn an interrupt, a hang-up and a termination into exceptions for a block.
+    """Raise exceptions for interrupt, hang-up and termination signals in a block.
 
-    Yields a list of those raised so far. Signals that are ignored stay so. Before and
-    after, `dptext.__main__` ends the process.
+    Yields the list of exceptions raised so far. Ignored signals stay ignored. Before
+    and after the block, `dptext.__main__` ends the process.
     """
     raised: list[BaseException] = []
 

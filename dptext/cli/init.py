@@ -1,4 +1,4 @@
-"""`dptext init`: from a look at a file to the settings for it."""
+"""`dptext init`: inspects a file and writes settings for it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
 _MANY = 0.9  # of the records that are looked at have a text, where there are many
-_FOR_PEOPLE = "give --audience people, too"
+_FOR_PEOPLE = "also give --audience people"
 _MAKE_KEY = f"(umask 077; openssl rand -out {init_file.KEY} 32)"
 
 
@@ -67,8 +67,8 @@ Who will read the output?
 """
 _BUILD_TOPICS = "dptext topics build PUBLIC_TEXT --name topics"
 _OF_TOPICS = (
-    f"statistics need topics: {_BUILD_TOPICS} makes them of public texts, and dptext "
-    "topics estimate OUTPUT reads them"
+    f"statistics need topics: build them from public texts with {_BUILD_TOPICS}, and "
+    "read results with dptext topics estimate OUTPUT"
 )
 _REST = "rest"
 _QUESTION = """
@@ -91,7 +91,8 @@ def command(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="File, or folder of files, with texts to make private."
+            metavar="FILE",
+            help="File, or folder of files, whose texts to make private.",
         ),
     ],
     *,
@@ -109,7 +110,7 @@ def command(
     ] = None,
     keep: Annotated[
         list[str] | None,
-        Option("An earlier name of --copy.", INPUT, metavar="NAME", hidden=True),
+        Option("Old name of --copy.", INPUT, metavar="NAME", hidden=True),
     ] = None,
     choices: Annotated[Choices, parser.Take("keep_words words", is_typed=True)],
     audience: Annotated[
@@ -124,9 +125,9 @@ def command(
 ) -> None:
     """Inspect a file, preview settings, and write .dptext.yaml.
 
-    It asks who will read the output and what becomes of each field, and suggests to
-    leave out what looks as if it identified people. Without a terminal, init asks
-    nothing and prints the settings with its suggestions: for people unless
+    It asks who will read the output and how to treat each field, and suggests to
+    drop fields that look identifying. Without a terminal, init asks
+    nothing and prints the suggested settings: for human readers unless
     --audience says otherwise, and such a field is copied only if --copy names it.
     """
     from dptext.engine import survey
@@ -164,13 +165,13 @@ def command(
 
 
 def _first_file(file: str, selection: Selection) -> Job:
-    """Return the job that reads a file, or the first one of a folder."""
+    """Return the job that reads a file, or a folder's first file."""
     from dptext.engine.files import find_files
     from dptext.engine.job import Job
 
     if streams.is_stream(file):
         raise UsageError(
-            "init reads its input several times: save it to a file, and name that"
+            "init reads its input several times: save it to a file and name the file"
         )
     first, *others = find_files([file], selection.format)
     if first != file:
@@ -181,7 +182,7 @@ def _first_file(file: str, selection: Selection) -> Job:
 def _by_name(
     columns: Sequence[FieldSummary], fields_by_use: Mapping[Use, Sequence[str] | None]
 ) -> dict[str, Use]:
-    """Return the uses that options name. Raises UsageError for unknown fields."""
+    """Map the fields named in options to their uses. Raises UsageError if unknown."""
     uses: dict[str, Use] = {}
     known = tuple(each.name for each in columns)
     for use, names in fields_by_use.items():
@@ -194,9 +195,9 @@ def _by_name(
 
 
 def _suggested(columns: Sequence[FieldSummary], chosen: Uses) -> dict[str, Use]:
-    """Return the use suggested for each field, unless an option names its use.
+    """Suggest a use for each field, unless an option sets it.
 
-    All texts become private, and nothing that looks as if it identified people is kept.
+    All text fields become private, and no field that looks identifying is kept.
     """
     uses: dict[str, Use] = {}
     for each in columns:
@@ -276,7 +277,7 @@ def _settings(
     risk: str,
     choices: Choices,
 ) -> str:
-    """Return the content of the file of settings for a source."""
+    """Return the content of the configuration file for a source."""
     recipe = _recipe(reader, risk, choices, job)
     return init_file.settings_text(
         job=job,
@@ -288,7 +289,7 @@ def _settings(
 
 
 def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
-    """Print the commands that come next, as they can be run; pseudonyms need a key."""
+    """Print the next commands to run; pseudonyms need a key."""
     path = Path(source)
     if path.is_dir():
         option, output = "--out-dir", f"{path.resolve().name}.private"
@@ -307,7 +308,7 @@ def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
 
 
 def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
-    """Ask for the use of each field; uses are suggestions."""
+    """Ask for the use of each field, with suggested answers."""
     answers = dict(uses)
     for each in columns:
         question = f"{each.name} ({each.looks})"
@@ -320,13 +321,13 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
 
 
 def _ask_private(columns: Sequence[FieldSummary]) -> str:
-    """Ask for one private field where none was chosen; no other question comes again.
+    """Ask which field to make private, after none was chosen.
 
     Raises UsageError where no field holds text.
     """
     known = {each.name: each for each in columns if each.texts}
     if not known:
-        raise UsageError("no field holds text, so none can be private")
+        raise UsageError("no field contains text, so none can be private")
     longest = max(known.values(), key=lambda each: each.words)
     _note("No field is private, so there is nothing to replace words in.")
 
@@ -340,7 +341,7 @@ def _ask_private(columns: Sequence[FieldSummary]) -> str:
 
 
 def _read_audience(answer: str) -> Audience:
-    """Return the audience of an answer; the first letters of a word are enough."""
+    """Parse an audience; the first letters of a word are enough."""
     text = answer.strip().lower()
     matches = [each for each in Audience if text and each.startswith(text)]
     if len(matches) != 1:
@@ -349,7 +350,7 @@ def _read_audience(answer: str) -> Audience:
 
 
 def _read_use(answer: str, field: FieldSummary) -> Use | None:
-    """Return the use in an answer, None for the suggestions of all other fields.
+    """Parse a use; None accepts the suggestions for all other fields.
 
     The first letters of a word are enough. Raises UsageError for other answers.
     """
@@ -365,12 +366,12 @@ def _read_use(answer: str, field: FieldSummary) -> Use | None:
         return None
     use = Use(matches[0])
     if use is Use.PRIVATE and not field.texts:
-        raise UsageError(f"{field.name} holds no text: give drop, pseudonym or copy")
+        raise UsageError(f"{field.name} contains no text: give drop, pseudonym or copy")
     return use
 
 
 def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
-    """Ask until there is an answer that can be read."""
+    """Repeat a question until the answer is valid."""
     while True:
         text: str = typer.prompt(question, default=usual or None, err=True)
         try:
@@ -380,7 +381,7 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 
 def _show(columns: Sequence[FieldSummary]) -> None:
-    """Show names, looks and counts of fields, no content."""
+    """Show names, apparent kinds and counts of fields, but no content."""
     from dptext.engine.survey import RECORDS
     from dptext.report import blocks
     from dptext.report.figures import count
@@ -394,13 +395,13 @@ def _show(columns: Sequence[FieldSummary]) -> None:
 
 
 def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
-    """Return the job with these fields. Raises UsageError without a private one."""
+    """Return the job with the chosen fields. Raises UsageError if none is private."""
     from dptext.engine import survey
 
     private = init_file.named(uses, Use.PRIVATE)
     if columns and not private:
         names = listed((each.name for each in columns if each.texts), "fields")
-        raise UsageError(f"no private field: name one, as in --field NAME{names}")
+        raise UsageError(f"no private field: name one with --field NAME{names}")
     selection = replace(
         job.selection,
         fields=private,
@@ -413,7 +414,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 def _with_values(
     columns: Sequence[FieldSummary], uses: Uses, words: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Ask whether words of copied fields are copied in texts, too; return all words."""
+    """Ask whether to keep words of copied fields in texts; return all such words."""
     _note(f"\n{init_file.OWN_WORDS}")
     for each in init_file.offered(columns, uses):
         values = [value for value in each.values if value not in words]
@@ -427,7 +428,7 @@ def _with_values(
 
 
 def _preview(job: Job, audience: Audience, choices: Choices) -> None:
-    """Show some records made private at several risks, or with one profile."""
+    """Preview sanitized records at several risks, or with one profile."""
     from dptext import calibration, lexicons, profile
     from dptext.engine import source
     from dptext.engine.fields import SAMPLE
@@ -445,7 +446,7 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
         }
     pipelines = {}
     for name, recipe in recipes.items():
-        with progress.step(f"making settings ready: {name}"):
+        with progress.step(f"preparing settings: {name}"):
             pipelines[name] = calibration.build(recipe, lexicon)
     ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
     batch = source.first_records(job, SAMPLE)
@@ -458,18 +459,20 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
 def _recipe(
     audience: Audience, risk: str, choices: Choices, job: Job
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of the profile, and the policy for them.
+    """Return the profile settings for an audience, and the matching policy.
 
-    For people, with the languages of the first records of a job.
+    For human readers, the languages of a job's first records are included.
 
-    Raises UsageError for words to copy where no word is written, or each is replaced.
+    Raises UsageError for kept words if no words are written or all are replaced.
     """
     from dptext import profile, word_file
     from dptext.guarantees import claims
     from dptext.guarantees.claims import Unprotected, format_up
 
     if choices.keep_words and audience is Audience.STATISTICS:
-        raise UsageError(f"{noun('keep-words')}: statistics copy no word of a text")
+        raise UsageError(
+            f"{noun('keep-words')}: statistics copy no words of texts; leave it out"
+        )
     if choices.words is not None and audience is not Audience.PEOPLE:
         raise UsageError(f"{noun('words')} adds to common words: {_FOR_PEOPLE}")
     kept, named = dict[str, Any](), dict[str, Any]()
@@ -505,9 +508,9 @@ def _proposal(
     recipe: tuple[dict[str, Any], dict[str, Any]],
     job: Job,
 ) -> list[str]:
-    """Propose a list of words that many people wrote, where replaced words repeat.
+    """Propose a list of words that many people wrote if replaced words repeat.
 
-    With the command that builds it, and what it costs.
+    The proposal includes the command that builds the list, and its cost.
     """
     settings, _ = recipe
     if audience is not Audience.PEOPLE or "words" in settings:
@@ -540,7 +543,7 @@ def _proposal(
 
 
 def _languages(job: Job) -> list[str]:
-    """Return the languages of the first records, [] for English alone."""
+    """Return the languages of the first records, [] for English only."""
     from dptext import lexicons, profile
     from dptext.engine import source
     from dptext.engine.fields import SAMPLE

@@ -1,4 +1,4 @@
-"""The settings that `dptext init` writes, with comments on fields and words."""
+"""Formats the configuration that `dptext init` writes, with comments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEY = "pseudonyms.key"
 
 
 class Use(StrEnum):
-    """What becomes of a field."""
+    """How to treat a field."""
 
     PRIVATE = "private"
     DROP = "drop"
@@ -47,7 +47,7 @@ def settings_text(
 ) -> str:
     """Return the content of the file: the use of each field, and the policy.
 
-    proposal: lines of comment on words that many people wrote.
+    proposal: comment lines on words that many people wrote.
     """
     import yaml
 
@@ -87,7 +87,7 @@ def _own_words(
     settings: Mapping[str, Any],
     proposal: Sequence[str],
 ) -> str:
-    """Offer the words of copied fields for the keep list, as lines of comments."""
+    """Return comment lines that offer values of copied fields as words to keep."""
     import yaml
 
     lines, offers = [] if "keep_words" in settings else [OWN_WORDS], []
@@ -106,7 +106,7 @@ def _own_words(
 
 
 def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
-    """Say which fields look as if they identified people, as lines of comments."""
+    """Return comment lines naming the fields that look identifying."""
     remarks = {
         Use.DROP: "left out, since it looks identifying",
         Use.COPY: "unchanged, though it looks identifying",
@@ -132,10 +132,10 @@ def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
 
 
 def offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
-    """Return the copied fields with values that may be words of a keep list."""
+    """Return the copied fields whose values could be words to keep."""
     return [each for each in columns if each.values and uses[each.name] is Use.COPY]
 
 
 def named(uses: Uses, use: Use) -> tuple[str, ...]:
-    """Return the fields of a use."""
+    """Return the fields with a given use."""
     return tuple(name for name, each in uses.items() if each is use)

@@ -1,4 +1,4 @@
-"""`dptext ledger`: how much each person lost, and whether the ledger is valid."""
+"""`dptext ledger`: shows each person's privacy loss, and verifies the ledger."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SUBJECTS = (
     Column("records", count),
     Column("releases", count, path="entries"),
 )
-_AGAIN = " A record that is drawn anew in another release counts again."
+_AGAIN = " A record drawn again in another release counts again."
 
 
 def show(
@@ -67,7 +67,7 @@ def show(
             subjects = list(ledgers.subjects(opened))
         name = opened.id
     if problem is not None:
-        line = f"{ledger}: {problem}; do not rely on these figures"
+        line = f"{ledger}: {problem}; these figures are unreliable"
         typer.echo(f"dptext: {screen.one_line(line)}", err=True)
     named = _name_values(entries)
     leaving = [
@@ -107,7 +107,7 @@ def verify(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE", help="Released files, with their reports beside them."
+            metavar="FILE", help="Released files; their reports must be beside them."
         ),
     ] = None,
 ) -> None:
@@ -132,15 +132,15 @@ def verify(
 
 
 def _name_values(entries: Iterable[Mapping[str, Any]]) -> str:
-    """Name a value of the field of subjects; of several fields, without a name."""
+    """Describe a person by the ledger's subject field, or without naming several."""
     names = {entry["field"] for entry in entries}
     return f'value of "{names.pop()}"' if len(names) == 1 else "value"
 
 
 def _describe_person(value: str, subject: Mapping[str, Any], leaving: int) -> str:
-    """Describe the whole loss of a subject, and its meaning for a person.
+    """Describe a subject's total loss, and what it means for a person.
 
-    leaving: number of releases with words that were not replaced.
+    leaving: number of releases with unreplaced words.
     """
     if not subject["records"]:
         return (
@@ -180,13 +180,13 @@ def _describe_all(
 
 
 def _unreplaced(leaving: int) -> str:
-    """Name the releases with words that were not replaced."""
+    """Describe the releases with words that were not replaced."""
     releases = "release" if leaving == 1 else f"{leaving:,} releases"
     return f"the {releases} with words that are not replaced"
 
 
 def _is_protected(subject: Mapping[str, Any]) -> bool:
-    """Tell whether the loss still protects all records of a subject together."""
+    """Return whether the loss still protects all of a subject's records together."""
     return bool(subject["nats"] <= MAX_MEANINGFUL_TEXT_LOSS)
 
 
@@ -201,7 +201,7 @@ def _numbered(count: int, noun: str) -> str:
 
 
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
-    """Return the names of released files with the entries that their reports name."""
+    """Return released files with the ledger entries named in their reports."""
     tokens = []
     for path in files:
         report = layout.sidecar_path(path)
@@ -210,8 +210,8 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
         except FileNotFoundError:
             missing = report if path.exists() else path
             raise UsageError(
-                f"{missing}: no such file; name released files with their reports "
-                f"({SIDECAR}) beside them, or none to verify the ledger alone"
+                f"{missing}: no such file; name released files that have reports "
+                f"({SIDECAR}) beside them, or no files to verify only the ledger"
             ) from None
         recorded = document.decode(data, str(report)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:

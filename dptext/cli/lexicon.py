@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
-    str, Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME")
+    str,
+    Option(
+        "Lexicon: a name from dptext lexicon list, or a file.",
+        GUARANTEE,
+        metavar="NAME",
+    ),
 ]
 
 
 def list_(*, as_json: options.AsJson = False) -> None:
-    """List the built-in lexicon and the imported ones."""
+    """List the built-in and imported lexicons."""
     from dptext.lexicons import installed
     from dptext.report.figures import count
 
@@ -65,7 +70,7 @@ def info(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordFile:
-    """Words to import from a file, and replacements to store."""
+    """The vectors to import, and the replacements to store."""
 
     format: Annotated[
         str | None,
@@ -87,13 +92,13 @@ class WordFile:
         ),
     ] = 100
     english: Annotated[
-        bool, Option("English words: order replacements as the built-in lexicon does.")
+        bool, Option("For English words: order replacements like the built-in lexicon.")
     ] = False
     outputs: Annotated[
         int | None,
         Option(
-            "Use only the first N words as replacements, none too often; 0: all "
-            "words, by distance. Default: 8000, or all if there are fewer.",
+            "Use only the first N words as replacements; 0: all words, ordered by "
+            "distance. Default: 8000, or all if there are fewer.",
             parse=Number(kind=int, low=0),
         ),
     ] = None
@@ -182,7 +187,7 @@ def ngrams(
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
     faults.print_line(
-        "the corpus must be public: its pairs of words show in decoded texts"
+        "the corpus must be public: its word pairs become visible in decoded texts"
     )
     model_data = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     _deliver(model_data, as_json)
@@ -190,13 +195,13 @@ def ngrams(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """Settings of learning from public texts."""
+    """Settings for learning from public texts."""
 
     from_text: Annotated[
         bool,
         Option(
-            "Learn words and vectors from these texts alone, for languages "
-            "without a lexicon."
+            "Learn words and vectors only from these texts, for languages without a "
+            "lexicon."
         ),
     ] = False
     language: Annotated[
@@ -211,10 +216,11 @@ class Learned:
     ] = 3
 
     def __post_init__(self) -> None:
-        """Raise UsageError for the language of an existing lexicon."""
+        """Raise UsageError if a language is set for an existing lexicon."""
         if self.language is not None and not self.from_text:
             raise UsageError(
-                "--language needs --from-text: a lexicon has a language already"
+                "--language needs --from-text: an existing lexicon already has a "
+                "language"
             )
 
 
@@ -248,12 +254,12 @@ def adapt(
             language=learned.language or "unknown",
             least=learned.min_count,
         )
-    faults.print_line("the texts must be public: their words show in outputs")
+    faults.print_line("the texts must be public: their words become visible in outputs")
     screen.deliver(result, as_json, views.adapted(result))
 
 
 def _show(lexicon: Lexicon, as_json: bool) -> None:
-    """Describe a lexicon; provenance as its meta has it."""
+    """Describe a lexicon, with the provenance from its metadata."""
     description = {
         "name": lexicon.name,
         "digest": lexicon.digest,
@@ -266,7 +272,7 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
 
 
 def _deliver(plain: JsonObject, as_json: bool) -> None:
-    """Print plain data, for machines or by dotted names."""
+    """Print plain data as JSON, or with dotted names."""
     from dptext.report import figures
 
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))

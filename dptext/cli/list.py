@@ -1,6 +1,6 @@
-"""`dptext list`: the profiles that ship, and the mechanisms with their guarantees.
+"""`dptext list`: lists shipped profiles, and mechanisms with their guarantees.
 
-A mechanism is described by the sections of its docstring and by its parameters.
+A mechanism's description comes from its docstring sections and its parameters.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ def command(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="KIND", help="profiles, mechanisms, or the name of one of them."
+            metavar="KIND",
+            help="profiles, mechanisms, or the name of a profile or mechanism.",
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="After profiles or mechanisms: show this one."
+            metavar="NAME",
+            help="After profiles or mechanisms: the name of the one to show.",
         ),
     ] = None,
     *,
@@ -66,7 +68,7 @@ def command(
 
 
 def _find_kind(name: str) -> str:
-    """Return the kind of a name. Raises UsageError if no kind or both have it."""
+    """Return whether a name is a profile or a mechanism. Raises UsageError."""
     profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
     if name in profiles and name in mechanisms:
         ways = " or ".join(f"dptext list {kind} {name}" for kind in _KINDS)
@@ -80,7 +82,7 @@ def _find_kind(name: str) -> str:
 
 
 def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
-    """Print the list of each kind: one as an array of JSON, both by kind."""
+    """Print each list; one kind as a JSON array, both as an object by kind."""
     # Profiles only if they are asked for: a profile cannot be loaded if its mechanism
     # has the name of one of another package; the list of mechanisms has the reason.
     shipped = profile.shipped() if "profiles" in kinds else ()
@@ -126,7 +128,7 @@ _COLUMNS = ("mechanism", "known_as", "family", "guarantee", "parameters", "sourc
 
 
 def row(name: str) -> dict[str, Any]:
-    """Return a mechanism as a row of the list, or why it is broken."""
+    """Return a mechanism's row in the list, or why it is broken."""
     try:
         described = description(name)
     except UsageError as error:
@@ -137,7 +139,7 @@ def row(name: str) -> dict[str, Any]:
 
 
 def description(name: str) -> dict[str, Any]:
-    """Return all that a mechanism says of itself: sections by title, parameters."""
+    """Return a mechanism's docstring sections by title, and its parameters."""
     module = registry.find("mechanisms", name)
     defaults = {each.name: each.default for each in dataclasses.fields(module.Params)}
     hints = typing.get_type_hints(module.Params, include_extras=True)
@@ -154,7 +156,7 @@ def description(name: str) -> dict[str, Any]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the paragraphs of a docstring that begin with a title, and all before."""
+    """Split a docstring into its titled paragraphs, and the text before them."""
     about, *rest = _TITLED.split(text)
     texts = dict(zip(rest[::2], rest[1::2], strict=True))
     one_line = {
@@ -167,7 +169,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def allowed_values(hint: Any) -> str:
-    """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
+    """Describe the values a type allows: "integer, from 1 to 64", "a or b"."""
     origin, parts = typing.get_origin(hint), get_args(hint)
     if hint in (bool, NoneType):
         return "true or false" if hint is bool else "none"
@@ -190,12 +192,12 @@ def allowed_values(hint: Any) -> str:
 
 
 def phrase(text: str) -> str:
-    """Return the first phrase of a statement."""
+    """Return the first phrase of a sentence."""
     return re.split(r"(?<!et al)[.:;](?:\s|$)", text, maxsplit=1)[0]
 
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
-    """Return mechanisms as a table, and those that are broken."""
+    """Return a table of mechanisms, and those that are broken."""
     intact = (row for row in rows if "broken" not in row)
     broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
     table = blocks.Table.from_items(_MECHANISMS, intact)
@@ -204,7 +206,7 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
 
 
 def view(described: Mapping[str, Any]) -> list[blocks.Block | blocks.Section]:
-    """Return a mechanism in full; its example stays on one line to be copied."""
+    """Return the full view of a mechanism; its example is one line for copying."""
     head = [f"{each.title()}: {described[each]}" for each in ("mechanism", "family")]
     paragraphs = [
         blocks.Section(

@@ -1,9 +1,9 @@
-"""Options and arguments that several commands have, and the files among them.
+"""Options and arguments shared by several commands, and checks of their files.
 
-An output is never a file that the command reads; all have names, and different ones.
-Options that no format of the inputs supports are refused. Settings of the environment
-and of a file hold for inputs that support them, so only typed options are checked, and
-one input that supports an option is enough.
+An output is never a file that the command reads; output names differ. Options that none
+of the input formats supports are refused. Settings of the environment and of a file
+apply only to inputs that support them, so only typed options are checked, and one input
+that supports an option is enough.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ PublicFiles = Annotated[
 PublicText = Annotated[
     str | None,
     Option(
-        "Public text of the same kind, for one more attacker.", MEASURES, metavar="FILE"
+        "Public text of the same kind, to measure an additional attacker.",
+        MEASURES,
+        metavar="FILE",
     ),
 ]
 AsJson = Annotated[bool, Option("Print JSON.", OUTPUT, spelled="json")]
@@ -58,7 +60,7 @@ SavedName = Annotated[str, Option("Name to save it under.", metavar="NAME")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The lines that a run prints."""
+    """What a run prints."""
 
     quiet: Quiet = False
     verbose: Annotated[
@@ -70,7 +72,7 @@ class Shown:
     ] = False
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two ways to print."""
+        """Raise UsageError if both kinds of output are requested."""
         refuse_both("quiet", self.quiet, "verbose", self.verbose)
         refuse_both("quiet", self.quiet, "json", self.json)
         refuse_both("verbose", self.verbose, "json", self.json)
@@ -80,17 +82,18 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
     """Raise UsageError for fields of public text if none is read."""
     if fields and public_text is None:
         raise UsageError(
-            f"{noun('field')}: no text is read; give {noun('public-text')}, whose "
-            "field it names, or leave it out"
+            f"{noun('field')}: it names a field of the public text; give "
+            f"{noun('public-text')}, or leave it out"
         )
 
 
 def inspection(
     fail_on: str | None, find: Callable[[], Configuration], subject: str | None = None
 ) -> StopAtIdentifying | None:
-    """Return the inspection of outputs before their release (--fail-on), if any.
+    """Return the inspection of outputs before release (--fail-on), if requested.
 
-    find returns the configuration with the policy; subject: the field of people.
+    find: returns the configuration with the policy; subject: the field that identifies
+    people.
     """
     if fail_on is None:
         return None
@@ -115,10 +118,10 @@ def check_named(
     marks: Mapping[str, Sequence[object]],
     configuration: Path | None,
 ) -> tuple[str, ...]:
-    """Raise UsageError for an output that other options or arguments name as well.
+    """Raise UsageError if an output is also named by another option.
 
-    params: options and arguments by name; marks: their marks. Returns the files in them
-    that the command reads beside its inputs.
+    params: options and arguments by name; marks: their marks. Returns the files
+    that the command reads in addition to its inputs.
     """
     no_files = {"files"} | {
         name for name, each in marks.items() if find_mark(each, Writes, Names)
@@ -139,7 +142,9 @@ def check_named(
     }
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
-        raise UsageError("the name of a file is empty (a variable that is not set?)")
+        raise UsageError(
+            "a file name is empty (is a variable unset?); give a file name"
+        )
     # A run without --output writes to standard output, and so does --json; so does a
     # plan, as JSON or not, unless it is a page.
     is_plan = bool(params.get("plan"))
@@ -150,8 +155,8 @@ def check_named(
     names = [str(each) for each in writes.values()]
     if names.count("-") + alone + bool(as_json) > 1:
         raise UsageError(
-            "standard output carries one thing only: name files for the others, as in "
-            "--html FILE"
+            "only one output can go to standard output: name files for the others, as "
+            "in --html FILE"
         )
     streams.check_distinct([*files, *reads], *names)
     for each in names:
@@ -161,9 +166,9 @@ def check_named(
 
 
 def check_formats(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None:
-    """Raise UsageError for a typed option that no input of a command supports.
+    """Raise UsageError for a typed option that no input format supports.
 
-    values: parameters of the command by name; needs: those of typed options. The format
+    values: parameters of the command by name; needs: of the typed options. The format
     of standard input is checked later, by its content (dptext.engine.source).
     """
     from dptext import formats
@@ -182,7 +187,7 @@ def check_formats(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None
 
 
 def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:
-    """Yield the format of each input, or of public text; None if not known yet."""
+    """Yield the format of each input, or of public text; None if not yet known."""
     from dptext import formats
 
     named: list[Any] = [*filter(None, map(values.get, _ONE))]

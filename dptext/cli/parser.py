@@ -1,4 +1,4 @@
-"""Commands as Typer runs them: settings, help on one screen, errors in one line.
+"""Typer commands: settings, one-screen help, one-line errors.
 
 Invalid arguments and all other failures of any command end in one line on standard
 error and an exit code (`dptext.cli.faults`).
@@ -50,7 +50,7 @@ _HELP_ALL = "help_all"
 
 
 class _Plain:
-    """A command with help in colours that names no types, as in <bool>."""
+    """A command whose coloured help shows no types such as <bool>."""
 
     @functools.cached_property
     def types(self) -> dict[str, tuple[Parsed, tuple[Parsed, ...]]]:
@@ -79,18 +79,18 @@ class _Plain:
         return params
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
-        """Show help, without defaults from settings, which differ between users."""
+        """Show help without defaults from settings, which vary between users."""
         ctx.default_map = None
         with screen.styled():
             super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
 class _Reading:
-    """Reads the values of an option or argument.
+    """Converts the values of an option or argument.
 
-    Typer makes an adapter of pydantic for each parameter, given or not, which takes a
-    sixth of the time of one line. So it reads only values of other types than those
-    that the options of dptext have.
+    Typer builds a pydantic adapter for each parameter, given or not, which takes a
+    sixth of the run time for one line. So Typer converts only types that dptext's own
+    options do not use.
     """
 
     def __init__(self, option: Parsed, kind: Parsed, marks: Sequence[Parsed]) -> None:
@@ -100,7 +100,7 @@ class _Reading:
         self._kinds = _parts(kind)
 
     def __call__(self, context: Parsed, value: Parsed) -> Parsed:
-        """Return the value of the parameter. Raises BadValue."""
+        """Convert the value of the parameter. Raises BadValue."""
         option = self._option
         is_list = option.multiple or option.nargs != 1
         if value is None and not option.required:
@@ -123,20 +123,20 @@ class _Reading:
 
 
 class _OtherValue(Exception):
-    """A value that Typer reads."""
+    """A value that Typer converts."""
 
 
 def _parts(annotation: Parsed) -> set[Parsed]:
-    """Return a type and all of which it is made: list[str], None and str of options."""
+    """Return all types in an annotation: list[str], None and str for options."""
     inside = typing.get_args(annotation)
     return {annotation}.union(*map(_parts, inside)) if inside else {annotation}
 
 
 class Command(_Plain, TyperCommand):
-    """A command with options that the environment and a file may set."""
+    """A command whose options can be set in the environment and a file."""
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
-        """Read the options; one that is typed overrides settings of others."""
+        """Parse the options; typed options override conflicting settings."""
         rest = super().parse_args(ctx, args)
         settings = settings_of(ctx)
         typed = {each.name for each in self.params if is_typed(ctx, each.name)}
@@ -189,9 +189,9 @@ class Command(_Plain, TyperCommand):
             return super().invoke(ctx)
 
     def _needs(self, ctx: Parsed) -> dict[str, Needs]:
-        """Return the needs of the options that are typed, with another value.
+        """Return the requirements of options typed with a non-default value.
 
-        Settings of the environment and of a file hold for inputs that support them.
+        Settings of the environment and of a file apply to inputs that support them.
         """
         needs = {}
         for option in self.params:
@@ -208,7 +208,7 @@ class Group(_Plain, TyperGroup):
 
 
 class Program(Group):
-    """The command `dptext`: ends each run in one line and an exit code."""
+    """The command `dptext`; every error becomes one line and an exit code."""
 
     def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
         """Run a command and end the process with its exit code."""
@@ -216,30 +216,30 @@ class Program(Group):
         sys.exit(super().main(*rest, **named) or 0)
 
     def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
-        """Read the options that stand before a command."""
+        """Parse the options that precede a command."""
         with faults.reported(describe_error):
             return super().make_context(*rest, **named)
 
     def invoke(self, ctx: Parsed) -> Parsed:
-        """Run the command that is named."""
+        """Run the given command."""
         with faults.reported(describe_error):
             return super().invoke(ctx)
 
 
 def is_typed(context: typer.Context, name: str) -> bool:
-    """Tell whether a parameter was given on the command line."""
+    """Return whether a parameter was given on the command line."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
 def settings_of(context: typer.Context) -> dict[str, Setting]:
-    """Return the settings that hold for a command, by parameter."""
+    """Return the effective settings of a command, by parameter."""
     settings: dict[str, Setting] = context.meta.setdefault(SETTINGS, {})
     return settings
 
 
 def find_configuration(context: typer.Context) -> Configuration:
-    """Return the configuration chosen by the options before a command."""
+    """Return the configuration chosen by the options before the command."""
     root = context.find_root().params
     if root.get("no_config"):
         return Configuration()
@@ -250,16 +250,16 @@ def find_configuration(context: typer.Context) -> Configuration:
 
 
 def label_above(context: typer.Context, file: Configuration) -> str:
-    """Return the label of a configuration that was found above the working folder.
+    """Return the label of a configuration found above the working folder.
 
-    Empty for a file of the working folder, and for one that the user names.
+    Empty for a file in the working folder or named by the user.
     """
     is_named = context.find_root().params.get("config")
     return "" if is_named or not file.is_above else file.label
 
 
 def set_defaults(root: typer.Context, command: str) -> None:
-    """Have the parser use settings as the defaults of a command. Raises UsageError."""
+    """Make the parser use settings as a command's defaults. Raises UsageError."""
     group: Parsed = root.command
     parsed = group.get_command(root, command)
     marks = {} if parsed is None else parsed.marks
@@ -275,7 +275,7 @@ def set_defaults(root: typer.Context, command: str) -> None:
 def default_values(
     command: str, context: typer.Context
 ) -> tuple[dict[str, Any], dict[str, Setting]]:
-    """Return the defaults of a command, and the settings behind them, by parameter.
+    """Return a command's defaults and the settings they come from, by parameter.
 
     Raises UsageError for a setting that is invalid for its option.
     """
@@ -290,7 +290,7 @@ def default_values(
 
 
 def describe_error(error: Parsed) -> str:
-    """Return the message on invalid arguments, in one line."""
+    """Return a one-line message for invalid arguments."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
     if option is not None and context is not None:
         setting = settings_of(context).get(option.name)
@@ -307,7 +307,7 @@ def describe_error(error: Parsed) -> str:
 def _name_standard_output(
     values: dict[str, Parsed], marks: dict[str, tuple[Parsed, ...]]
 ) -> None:
-    """Turn other names of standard output, as /dev/stdout, into "-"."""
+    """Replace aliases of standard output, such as /dev/stdout, with "-"."""
     for name, value in values.items():
         is_named = isinstance(value, str | Path) and streams.descriptor(value) == 1
         if is_named and find_mark(marks.get(name, ()), Writes) is not None:
@@ -324,14 +324,14 @@ def _name_folder(values: dict[str, Parsed]) -> None:
 
     if os.path.isfile(output) or formats.by_suffix(output):
         raise UsageError(
-            f"-o {output}: {folder} is a folder, whose files each get an output of "
-            "their own; give -o a folder, or name one file to read"
+            f"-o {output}: {folder} is a folder and each of its files gets an output; "
+            "give a folder to -o, or name a single input file"
         )
     values["out_dir"], values["output"] = output, None
 
 
 def _describe_sources(settings: dict[str, Setting]) -> str:
-    """Return the options that settings decide, by variable and file, in one line."""
+    """Name the options set by settings, with variable and file, on one line."""
     names: dict[str, list[str]] = {}
     for name, each in sorted(settings.items()):
         names.setdefault(each.source, []).append(name)
@@ -340,7 +340,7 @@ def _describe_sources(settings: dict[str, Setting]) -> str:
 
 @contextlib.contextmanager
 def _sources_named(settings: dict[str, Setting]) -> Iterator[None]:
-    """Have an error say which of the options that it names were not typed, and why."""
+    """Add to errors which of the named options came from settings."""
     try:
         yield
     except DptextError as error:
@@ -363,9 +363,9 @@ def _print_sources(settings: dict[str, Setting]) -> None:
 def _name_kept(
     values: dict[str, Parsed], replaced: dict[str, Setting], changing: Sequence[str]
 ) -> None:
-    """Print the fields that stay as a typed list replaces one of a variable or file.
+    """Print fields a typed list no longer covers, which then stay unchanged.
 
-    changing: names of the options that leave fields out or replace their values.
+    changing: names of the options that drop fields or replace their values.
     """
     changed = {each for name in ("field", *changing) for each in values.get(name) or ()}
     for name in changing:
@@ -378,8 +378,8 @@ def _name_kept(
         ]
         if setting is not None and kept:
             faults.print_line(
-                f"--{name} replaces the list of {setting.source}, so that these fields "
-                f"stay unchanged: {', '.join(kept)}; name them, too, to change that"
+                f"--{name} replaces the list of {setting.source}, so these fields are "
+                f"now unchanged: {', '.join(kept)}; add them to change that"
             )
 
 
@@ -389,7 +389,7 @@ def add(
     name: str | None = None,
     examples: Sequence[str] = (),
 ) -> None:
-    """Add a command; its help is its docstring, with examples at the end."""
+    """Add a command; its help is its docstring followed by examples."""
     # A paragraph of help is one line, as wide as the terminal.
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
     # Help has colours by markup, where a bracket opens a style.
@@ -402,7 +402,7 @@ def add(
 def group(
     name: str, summary: str, examples: Mapping[Callable[..., None], str]
 ) -> typer.Typer:
-    """Return a group of commands, each with an example."""
+    """Return a command group with an example for each command."""
     app = typer.Typer(name=name, cls=Group, help=summary, no_args_is_help=True)
     for command, example in examples.items():
         add(app, command, command.__name__.rstrip("_"), [example])
@@ -410,10 +410,10 @@ def group(
 
 
 class Take:
-    """Marks a group of which a command takes some options, by their fields.
+    """Marks a group of options from which a command takes only some fields.
 
-    is_typed: whether no file and no variable sets them for this command; helps: help
-    that differs for this command.
+    is_typed: the options can only be typed, not set by file or variable; helps: help
+    specific to this command.
     """
 
     def __init__(
@@ -432,9 +432,9 @@ _Parts = list[tuple[str, inspect.Parameter, Option]]
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for Typer: each group of options is replaced by its options.
+    """Convert a command for Typer: each option group becomes single options.
 
-    A group is a parameter with a dataclass as its type: each field with an `Option`
+    A group is a parameter whose type is a dataclass: each field with an `Option`
     becomes a parameter. Commands with hidden options get --help-all.
     """
     groups: dict[str, tuple[type, _Parts]] = {}
@@ -478,7 +478,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 def _options(
     group: type, taken: Take
 ) -> Iterator[tuple[str, inspect.Parameter, Option]]:
-    """Yield the options of a group: field, parameter named as typed, and option."""
+    """Yield the field, the typed parameter and the option of each group member."""
     for each in _parameters(group):
         kind, marks = _split(each.annotation)
         option = find_mark(marks, Option)
@@ -493,7 +493,7 @@ def _options(
 
 
 def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Parameter:
-    """Return a parameter that Typer takes, with the marks of the option."""
+    """Return a Typer parameter with the marks of an option."""
     kind, marks = _split(parameter.annotation)
     default = parameter.default
     name = option.name(parameter.name.rstrip("_"))
@@ -520,7 +520,7 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
 
 
 def _value(value: Any, option: Option, field: inspect.Parameter | None = None) -> Any:
-    """Return the value of a field from the values that were typed."""
+    """Convert a field's typed values to its value."""
     if option.collect is not None:
         return option.collect(value or ())
     if field is not None and typing.get_origin(_split(field.annotation)[0]) is tuple:
@@ -529,13 +529,13 @@ def _value(value: Any, option: Option, field: inspect.Parameter | None = None) -
 
 
 def _split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return a type and its marks."""
+    """Split an annotation into a type and its marks."""
     marks = getattr(annotation, "__metadata__", ())
     return (annotation.__origin__, marks) if marks else (annotation, ())
 
 
 def _typed_parser(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a parser of Typer, with its errors."""
+    """Wrap a parser so that its errors are Typer's."""
 
     @functools.wraps(parse, assigned=())
     def read(value: Any) -> Any:
@@ -548,11 +548,11 @@ def _typed_parser(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class _BadOption(typer.BadParameter):
-    """An option does not admit a value; the message begins with the value."""
+    """An option rejects a value; the message begins with the value."""
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """Return the parameters of a function or class, their types looked up."""
+    """Return the parameters of a function or class with resolved types."""
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters
     return [each.replace(annotation=hints[name]) for name, each in parameters.items()]
@@ -564,7 +564,7 @@ def _is_hidden(parameter: inspect.Parameter) -> bool:
 
 
 def _help_all(count: int) -> inspect.Parameter:
-    """Return the parameter of --help-all, which shows hidden options, too."""
+    """Return the --help-all parameter, which also shows hidden options."""
     declared = typer.Option(
         "--help-all",
         is_eager=True,
@@ -580,7 +580,7 @@ def _help_all(count: int) -> inspect.Parameter:
 
 
 def _show_all(context: typer.Context, is_asked: bool) -> None:
-    """Show the help with all options, and end."""
+    """Show help with all options, and exit."""
     if not is_asked or context.resilient_parsing:
         return
     command: Parsed = context.command

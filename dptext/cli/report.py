@@ -1,4 +1,4 @@
-"""`dptext report`: show a report again, or two side by side."""
+"""`dptext report`: shows a report, or two side by side."""
 
 from __future__ import annotations
 
@@ -32,11 +32,13 @@ def command(
     context: typer.Context,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="An output, or a report as JSON."),
+        typer.Argument(metavar="FILE", help="An output, or a report in JSON."),
     ] = None,
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="OTHER", help="Another one, to compare with."),
+        typer.Argument(
+            metavar="OTHER", help="A second output or report, to compare with."
+        ),
     ] = None,
     *,
     pages: Annotated[work.Reports, parser.Take("html")],
@@ -47,14 +49,14 @@ def command(
 ) -> None:
     """Show the report of an output, or two reports side by side.
 
-    A terminal shows the first screen; pipes, files and pages (--html) have all figures.
+    A terminal shows a summary; pipes, files and pages (--html) contain all figures.
     Signatures are verified with the keys that the policy names (verify_key).
     """
     if schema:
         screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
-        raise UsageError("name an output or a report, as in: dptext report OUTPUT")
+        raise UsageError("name an output or a report: dptext report OUTPUT")
     shown, signed = _read(context, file)
     released = _released(shown, file)
     if other is not None:
@@ -79,7 +81,7 @@ def command(
 
 
 def _first_screen(page: blocks.Page, file: Path) -> blocks.Page:
-    """Return the part of a report that a person reads in a terminal at once."""
+    """Return the summary of a report that fits on one terminal screen."""
     name = shlex.quote(screen.one_line(str(file)))
     note = f"All figures: dptext report {name} | less, or --html PAGE."
     return replace(
@@ -88,7 +90,7 @@ def _first_screen(page: blocks.Page, file: Path) -> blocks.Page:
 
 
 def _read(context: typer.Context, file: Path) -> tuple[document.Document, str]:
-    """Return the report of an output, or one as JSON, and describe its signature."""
+    """Read a report, from an output or JSON, and describe its signature."""
     sidecar, name = sidecar_path(file), str(file)
     if sidecar.is_file():
         file, name = sidecar, str(sidecar)
@@ -103,7 +105,7 @@ def _read(context: typer.Context, file: Path) -> tuple[document.Document, str]:
 
 
 def _is_changed(report: document.Document, file: Path) -> bool:
-    """Tell whether the output beside a report is there and has other bytes."""
+    """Return whether the output beside a report exists with different bytes."""
     output = report.output
     if output is None or output.file is None:
         return False
@@ -115,9 +117,9 @@ def _is_changed(report: document.Document, file: Path) -> bool:
 
 
 def _released(report: document.Document, file: Path) -> RunOutputs | None:
-    """Return the output beside a report with the names of its unchanged columns.
+    """Return the output beside a report and its unchanged columns.
 
-    None where they cannot be read, or the report names them.
+    None if they cannot be read, or if the report already names them.
     """
     output, layout = report.output, report.run.layout
     if output is None or output.file is None or report.words is None:

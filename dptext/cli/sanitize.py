@@ -1,4 +1,4 @@
-"""`dptext sanitize`: the main job."""
+"""`dptext sanitize`: the main command."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Ways to see a run before it takes place."""
+    """Options to preview a run."""
 
     plan: Annotated[
         bool, Option("Show the guarantee of a run; read no text.", OUTPUT)
@@ -38,8 +38,8 @@ class Trial:
     public_text: Annotated[
         str | None,
         Option(
-            "Public text of the same kind, for one more attacker. Needs --plan; its "
-            "fields are those of --field.",
+            "Public text of the same kind, with the same --field, to measure an "
+            "additional attacker. Needs --plan.",
             MEASURES,
             metavar="FILE",
             hidden=True,
@@ -55,7 +55,7 @@ class Trial:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a preview of a plan, and public text without a plan."""
+        """Raise UsageError for a preview with a plan, or public text without a plan."""
         refuse_both("plan", self.plan, "preview", self.preview is not None)
         refuse_alone("public-text", self.public_text is not None, "plan", self.plan)
 
@@ -129,9 +129,9 @@ def _plan(
     shown: options.Shown,
     warn: Callable[[str], None],
 ) -> None:
-    """Print a plan, with the statement of its run, before any text is read.
+    """Print the plan and statement of a run before any text is read.
 
-    With a public text, an attacker counts one half of it and reads the other half.
+    With a public text, an attacker learns from one half and reads the other half.
     """
     from dptext.engine import plan
     from dptext.evaluation.attackers import PublicText, read_by_halves
@@ -149,7 +149,7 @@ def _plan(
 
 
 def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:
-    """Show what becomes of the first records, and of the fields in them.
+    """Preview the first sanitized records, and the treatment of their fields.
 
     Raises UsageError unless standard error is a terminal: it is for one person's eyes.
     """

@@ -1,9 +1,8 @@
-r"""Output for people: text of others is made harmless before it reaches a terminal.
+r"""Terminal output, in which untrusted text is escaped.
 
-File names, texts and reports of others may hold characters that move the cursor, hide
-or reverse other text. Inside `screens` everything that is printed has them
-written out, as in \u001b, which JSON reads back as the same character; only the
-styles of `console` pass.
+Untrusted file names, texts and reports may contain characters that move the cursor,
+hide or reverse other text. Inside `screens`, they are printed as in \u001b, which JSON
+reads back as the same character; only the styles of `console` pass.
 """
 
 from __future__ import annotations
@@ -60,17 +59,17 @@ _SIZE = re.compile("[0-9]{1,5}")
 
 
 def escape(text: str, pattern: re.Pattern[str] = _UNSAFE) -> str:
-    r"""Write out characters that a terminal would obey, as in \u001b."""
+    r"""Escape terminal control characters, as in \u001b."""
     return pattern.sub(_written_out, text)
 
 
 def one_line(text: str) -> str:
-    """Write out line feeds and tabs, too."""
+    """Escape control characters including line feeds and tabs."""
     return escape(text).replace("\n", "\\u000a").replace("\t", "\\u0009")
 
 
 def _pattern(stream: object) -> re.Pattern[str]:
-    """Return the characters to write out, with those that the stream cannot encode."""
+    """Return the characters to escape, including those the stream cannot encode."""
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     return _UNSAFE if encoding.startswith("utf") else _BEYOND_ASCII
 
@@ -82,10 +81,10 @@ def _written_out(match: re.Match[str]) -> str:
 
 
 class Screen:
-    """A text stream on which foreign text is harmless; bytes pass unchanged.
+    """A text stream that escapes untrusted text; bytes pass unchanged.
 
-    raw is the stream itself. It is written to through this alone, whatever its
-    encoding: characters that it lacks are written out, too.
+    raw is the underlying stream. It is written only through this object, whatever its
+    encoding: characters that it lacks are escaped, too.
     """
 
     def __init__(self, raw: Stream) -> None:
@@ -95,7 +94,7 @@ class Screen:
         self._styled = False
 
     def write(self, text: str) -> int:
-        """Write a text; characters that a terminal would obey are written out."""
+        """Write a text with terminal control characters escaped."""
         parts = _STYLE.split(text) if self._styled else [text]
         parts[::2] = (escape(each, self._pattern) for each in parts[::2])
         self.raw.write("".join(parts))
@@ -103,9 +102,9 @@ class Screen:
 
     @contextlib.contextmanager
     def styled(self) -> Iterator[None]:
-        """Let styles pass, and frames that the encoding has: for text of dptext's own.
+        """Allow dptext's own styles, and frames if the encoding has them, in a block.
 
-        Text of others could hide itself with a style.
+        Untrusted text could use a style to hide itself.
         """
         before, self._styled = self.encoding, True
         self.encoding = getattr(self.raw, "encoding", None) or before
@@ -119,19 +118,19 @@ class Screen:
 
 
 class Notes:
-    """Standard error: lines that cannot be written are dropped, and end no run."""
+    """Standard error that ignores write errors instead of ending the run."""
 
     def __init__(self, raw: Stream) -> None:
         self.raw = raw
 
     def write(self, text: str) -> int:
-        """Write a text, if that can be done."""
+        """Write a text if possible."""
         with self._dropped():
             self.raw.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the text written so far, if that can be done."""
+        """Flush if possible."""
         with self._dropped():
             self.raw.flush()
 
@@ -150,7 +149,7 @@ class Notes:
 
 @contextlib.contextmanager
 def screens() -> Iterator[None]:
-    """Put a screen before standard output and standard error, in a sensible width."""
+    """Wrap standard output and standard error in screens of a sensible width."""
     before = sys.stdout, sys.stderr
     if sys.stderr is None:  # closed by the parent process
         sys.stderr = open(os.devnull, "w")
@@ -166,14 +165,14 @@ def screens() -> Iterator[None]:
 
 
 def styled() -> contextlib.AbstractContextManager[None]:
-    """Let styles pass to standard output for a block, where it has a screen."""
+    """Allow styles on standard output in a block, if it is a screen."""
     stream = sys.stdout
     return stream.styled() if isinstance(stream, Screen) else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
 def _size() -> Iterator[None]:
-    """Leave sizes of the terminal aside that nothing can be printed in."""
+    """Ignore terminal sizes that are too small to print in."""
     aside = {}
     for name, least in _LEAST.items():
         size = os.environ.get(name)
@@ -186,9 +185,9 @@ def _size() -> Iterator[None]:
 
 
 def console(*, stderr: bool = False, width: int = 0) -> Console:
-    """Return a console for tables and panels on which foreign text is harmless.
+    """Return a console for tables and panels that escapes untrusted text.
 
-    Strings are no markup. width: the least number of columns.
+    Strings are not parsed as markup. width: minimum number of columns.
     """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -213,7 +212,7 @@ def console(*, stderr: bool = False, width: int = 0) -> Console:
 
 
 def show(*blocks: Block | Section | Page, on: Console | None = None) -> None:
-    """Print blocks, sections and pages on standard output, or on another console."""
+    """Print blocks, sections and pages on standard output or the given console."""
     from dptext.report import terminal
 
     shown = on or console()
@@ -235,10 +234,10 @@ def deliver(
     width: int = 0,
     infinite: str | None = None,
 ) -> None:
-    """Print data as JSON, or show blocks; html takes the first, a page, in their place.
+    """Print data as JSON, show blocks, or write the first block, a page, to html.
 
-    extra_files: more files and their texts, None for one that is not asked for; width:
-    the least number of columns; infinite: the text for infinite numbers.
+    extra_files: further paths and their texts, None for a path not requested; width:
+    minimum number of columns; infinite: the text for infinite numbers.
     """
     more = {path: text for path, text in (extra_files or {}).items() if path}
     for path, text in more.items():
@@ -254,13 +253,13 @@ def deliver(
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file, which appears whole or not at all; - is standard output."""
+    """Write a file atomically; - is standard output."""
     with open_output(str(path)) as sink:
         sink.stream.write(data)
 
 
 def to_json(value: object, infinite: str | None = None) -> str:
-    """Write data, dataclasses in it, as JSON; it has no infinite numbers."""
+    """Convert data, including dataclasses, to JSON without infinite numbers."""
     import msgspec
 
     text = json.dumps(msgspec.to_builtins(value))
@@ -269,15 +268,15 @@ def to_json(value: object, infinite: str | None = None) -> str:
 
 
 class Answer:
-    """Answer of a run on standard error: at its end, in a few lines, warnings last.
+    """Prints a run's summary and its warnings, last, on standard error.
 
-    With --verbose that is the whole report, below warnings that come at once. Where a
-    run ends without an answer, its warnings are written all the same. Fields that are
-    copied and look identifying are named last of all.
+    With --verbose the whole report follows immediate warnings. If a
+    run ends without a summary, its warnings are still printed. Fields that are
+    copied and look identifying are named at the very end.
     """
 
     def __init__(self, work: Shown, context: typer.Context) -> None:
-        """Begin inside of a command; name steps that take long, unless it is quiet."""
+        """Begin inside a command; announce slow steps unless quiet."""
         progress.enable(not (work.quiet or work.json))
         self._work = work
         # Each line once, in order: those not yet shown, and all.
@@ -289,11 +288,11 @@ class Answer:
 
     @functools.cached_property
     def console(self) -> Console:
-        """Return the console on standard error, which a quiet run does not load."""
+        """Return the console on standard error; a quiet run does not load it."""
         return console(stderr=True)
 
     def warn(self, line: str) -> None:
-        """Take a line for people, which is shown once."""
+        """Store a warning, which is shown once."""
         if line in self._said:
             return
         self._said[line] = None
@@ -303,14 +302,14 @@ class Answer:
             self._waiting[line] = None
 
     def announce(self, line: str) -> None:
-        """Take a line that is shown at once; for machines it is a warning."""
+        """Show a line immediately; in JSON it is a warning."""
         if self._work.json:
             self.warn(line)
         else:
             self._print(line)
 
     def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
-        """Warn last of unchanged fields that identify people.
+        """Store the final warning about unchanged fields that identify people.
 
         advice as in `identifying.warning`.
         """
@@ -321,14 +320,14 @@ class Answer:
             self._waiting[line] = self._said[line] = None
 
     def with_warnings(self, document: Report) -> Report:
-        """Return the report of a run with all that it warned of."""
+        """Return the report of a run, with all its warnings."""
         from dptext.engine import documents
 
         return documents.with_warnings(document, list(map(str, self._said)))
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:
-        """Show records and words so far for a block, on a terminal."""
+        """Show progress in records and words during a block, on a terminal."""
         if not (sys.stderr.isatty() and progress.enabled()):
             yield None
             return
@@ -341,7 +340,7 @@ class Answer:
             yield lambda records, words: bar.update(task, records=records, words=words)
 
     def show(self, report: Callable[[], Document], released: RunOutputs) -> None:
-        """Print the answer of a run. report makes its report."""
+        """Print the summary of a run; `report` builds its report."""
         if self._work.quiet:
             return
         from dptext.report import answer
@@ -382,7 +381,7 @@ def preview(
     replaced: Sequence[Mapping[str, str]] = (),
     dropped: Sequence[str] = (),
 ) -> None:
-    """Show records made private under several settings, one below the other.
+    """Show sanitized records under several settings, one below the other.
 
     replaced: the new values in each record, by the names of fields; dropped: the
     fields that are left out. Nothing is written, spent or sent. What differs from the
@@ -417,7 +416,7 @@ def preview(
 
 
 def _changed(before: str, after: str) -> Text:
-    """Return a text; words that differ from the text before are in colour."""
+    """Return a text with words that changed in colour."""
     from rich.text import Text
 
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)

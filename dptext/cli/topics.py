@@ -1,4 +1,4 @@
-"""`dptext topics`: make and show the topics that take the place of whole texts."""
+"""`dptext topics`: builds and shows topics, which replace whole texts."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _BEYOND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """Topics to make, and the vectors of their texts."""
+    """Settings for topics and for the vectors of their texts."""
 
     label: Annotated[
         str | None,
         Option(
-            "Field with public labels for the topics to follow, as in product.",
+            "Field with public labels that topics should follow, such as product.",
             MEASURES,
             metavar="NAME",
         ),
@@ -78,7 +78,7 @@ class Made:
 
     @property
     def numbers(self) -> list[int]:
-        """Return the numbers of topics. Raises UsageError."""
+        """Return the requested numbers of topics. Raises UsageError."""
         parts = [part.strip() for part in self.sizes.split(",")]
         if not all(part.isdecimal() for part in parts):
             raise UsageError(
@@ -88,7 +88,7 @@ class Made:
 
     @property
     def view(self) -> JsonObject:
-        """Return the settings of the vectors of texts."""
+        """Return the settings of the text vectors."""
         if self.model is not None:
             return {"name": "sentence", "model": self.model}
         return {"name": "sif", "lexicon": self.lexicon or "builtin"}
@@ -102,7 +102,7 @@ def build(
     making: Made,
     as_json: options.AsJson = False,
 ) -> None:
-    """Make topics of public text.
+    """Build topics from public text.
 
     Never use private texts, nor texts that will be made private: the words of topics
     show parts of them.
@@ -132,7 +132,7 @@ def build(
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         screen.write_file(path, encode(document))
-    faults.print_line("the texts must be public: words of them show in outputs")
+    faults.print_line("the texts must be public: their words become visible in outputs")
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
@@ -149,7 +149,7 @@ def show(
 
 
 def _plain(document: TopicFile) -> JsonObject:
-    """Return a file of topics for machines, without vectors and digests of rows."""
+    """Return topics as JSON data, without vectors and row digests."""
     plain: JsonObject = msgspec.to_builtins(document)
     sizes: dict[str, JsonObject] = msgspec.to_builtins(document.sizes)
     for size in sizes.values():
@@ -159,7 +159,7 @@ def _plain(document: TopicFile) -> JsonObject:
 
 
 def _blocks(document: TopicFile) -> list[Block]:
-    """Return a table of the sizes, and one of the topics of each size."""
+    """Return a table of sizes, and a table of topics for each size."""
     sizes = {number: document.sizes[str(number)] for number in document.numbers}
     rows = []
     for number, size in sizes.items():
@@ -185,16 +185,16 @@ def _blocks(document: TopicFile) -> list[Block]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """The shares to estimate."""
+    """Settings of the estimation of shares."""
 
     by: Annotated[
         str | None,
-        Option("Unchanged field whose values divide the texts.", metavar="NAME"),
+        Option("Unchanged field by whose values to group the texts.", metavar="NAME"),
     ] = None
     subject: Annotated[
         str | None,
         Option(
-            "Unchanged field with the person that a record is about.", metavar="NAME"
+            "Unchanged field that identifies the person of a record.", metavar="NAME"
         ),
     ] = None
     target: Annotated[
@@ -218,15 +218,13 @@ class Shares:
 def estimate(
     output: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUTPUT", help="A private output of the release of topics."
-        ),
+        typer.Argument(metavar="OUTPUT", help="A sanitized output with topics."),
     ],
     other: Annotated[
         Path | None,
         typer.Argument(
             metavar="OTHER",
-            help="A second one, such as that of the next month, to compare.",
+            help="A second output to compare with, such as next month's.",
         ),
     ] = None,
     *,
@@ -234,15 +232,15 @@ def estimate(
     pages: Annotated[Reports, parser.Take("html")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Estimate the shares of topics from a private output alone.
+    """Estimate topic shares from a sanitized output alone.
 
-    Estimates are unbiased and may be negative. Of two outputs, topics that grew come
-    first. Each interval holds by itself: of twenty, one is wrong on average.
+    Estimates are unbiased and may be negative. For two outputs, topics that grew come
+    first. Each interval holds separately: one in twenty is wrong on average.
     """
     fields = [name for name in (wanted.by, wanted.subject) if name is not None]
     released = [shares.read(path, fields) for path in (output, other) if path]
     if len({each.digest for each in released}) > 1:
-        raise UsageError(f"{other}: other topics than those of {output}")
+        raise UsageError(f"{other}: its topics differ from those in {output}")
     values: set[str | None] = {None}
     if wanted.by is not None:
         values = {value for each in released for value in each.values[0]}
@@ -285,7 +283,7 @@ def _estimated(
 
 
 def _shares_table(group: str, topics: Sequence[dict[str, Any]]) -> Table:
-    """Return a table with bars: the largest shares, or those that grew most, first."""
+    """Return a table with bars, sorted by share or by growth."""
     columns: Sequence[Column] = _GROWTH
     name = "growth"
     if not any("growth" in row for row in topics):
@@ -301,7 +299,7 @@ def _signed(value: float) -> str:
 
 
 def _limits(low: float, high: float, least: int) -> str:
-    """Write limits, cut at least and at 1, which the true value cannot pass."""
+    """Format an interval, clipped to `least` and 1, which bound the true value."""
     if not math.isfinite(low):
         return "not known"
     low, high = (min(max(each, least), 1.0) for each in (low, high))
@@ -323,7 +321,7 @@ _GROWTH = (
 
 app = parser.group(
     "topics",
-    "Make public topics, for releases that protect whole texts.",
+    "Build public topics, for releases that protect whole texts.",
     {
         build: "dptext topics build old-tickets.jsonl --name tickets",
         show: "dptext topics show tickets",

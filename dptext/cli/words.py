@@ -1,4 +1,4 @@
-"""`dptext words`: words that many people wrote, which may stay unchanged."""
+"""`dptext words`: lists words that many people wrote, which may stay unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ListedWords = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """The promise of a list to each person."""
+    """The privacy guarantee of a list for each person."""
 
     epsilon: Annotated[
         float,
@@ -82,7 +82,7 @@ def build(
     subject: Annotated[
         str | None,
         Option(
-            "Field with the person that a record is about. People are counted, not "
+            "Field that identifies the person of a record. People are counted, not "
             "records.",
             INPUT,
             metavar="NAME",
@@ -103,9 +103,9 @@ def build(
     ],
     faulty: Annotated[Work, Take("on_error quarantine")],
 ) -> None:
-    """Find words that many people wrote, in private texts.
+    """Find words that many people wrote in private texts.
 
-    Which words are in the list hides the words of each person, by (epsilon, delta)-
+    The list protects the words of each person by (epsilon, delta)-
     differential privacy. Words of the public dictionary join by themselves; others,
     such as names of products, when you confirm them.
     """
@@ -143,7 +143,7 @@ def build(
 
 
 def _drawn(listed: WordFile, output: str) -> Iterator[str]:
-    """Name the words of a list that was drawn, the heaviest first."""
+    """Yield the words of a drawn list, those with the largest sums first."""
     uses = {
         JOINED: f"unchanged with {option('words', output)}",
         OFFERED: f"unchanged after dptext words confirm {output}",
@@ -153,27 +153,27 @@ def _drawn(listed: WordFile, output: str) -> Iterator[str]:
         named = [*words[:_NAMED], "..."] if len(words) > _NAMED else words
         yield f"{use} ({len(words):,}): {', '.join(named) or 'none'}"
     yield (
-        f"{output}: judge by these words and by common knowledge, not by looking at "
-        f"rows; dptext words show {output} has all"
+        f"{output}: judge only by these words and common knowledge, not by looking at "
+        f"rows; dptext words show {output} lists all words"
     )
 
 
 def _check_ledger(use: LedgerUse) -> None:
-    """Raise UsageError for a ledger without persons or a limit."""
+    """Raise UsageError for a ledger without a person field or a limit."""
     has_ledger, has_limit = use.ledger is not None, use.limit is not None
     is_limited = has_limit or use.limit_delta is not None
     refuse_alone("limit", is_limited, "ledger", has_ledger)
     is_whole = use.subject is not None and has_limit
     reasons = {
         together(): has_ledger and not is_whole,
-        f"a list has a delta, which adds up, too: give {option('limit-delta')}, as in "
-        "1e-5": has_ledger and use.limit_delta is None,
+        f"a list has a delta, which also accumulates: give {option('limit-delta')}, "
+        "such as 1e-5": has_ledger and use.limit_delta is None,
     }
     refuse(reasons)
 
 
 def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
-    """Show a list, the heaviest words first. This costs no further epsilon."""
+    """Show a list, largest sums first. This costs no further epsilon."""
     listed = word_file.read(file)
     columns = [Column("word"), Column("weight"), Column("in exports")]
     rows = [(each.word, each.weight, _MEANINGS[each.mark]) for each in listed.entries]
@@ -183,7 +183,7 @@ def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
 
 
 def confirm(file: ListFile, words: ListedWords) -> None:
-    """Leave words of a list unchanged from now on.
+    """Leave words of a list unchanged in future runs.
 
     Judge by the list and by common knowledge, never by looking at private rows: only
     then does confirming reveal nothing more.
@@ -192,7 +192,7 @@ def confirm(file: ListFile, words: ListedWords) -> None:
 
 
 def remove(file: ListFile, words: ListedWords) -> None:
-    """Replace words of a list from now on."""
+    """Replace words of a list in future runs."""
     _change(file, words, copied=False)
 
 
@@ -204,7 +204,7 @@ def _change(file: str, words: list[str], *, copied: bool) -> None:
 
 
 def _plain(listed: WordFile) -> JsonObject:
-    """Return a list for machines."""
+    """Return a list as JSON data."""
     words = [
         {"word": each.word, "weight": float(each.weight), "mark": each.mark}
         for each in listed.entries

@@ -1,8 +1,8 @@
-"""Decoders: from drawn words to the words that are written, one file each.
+"""Decoders: choose the words to write for drawn words, one file each.
 
-A decoder reads a release, the drawn words among the kept pieces of a text, with a
+A decoder reads a release (drawn words among the kept pieces of a text) with a
 public language model and the output distribution of the mechanism. It writes the words
-that make the likeliest or the closest text. This is post-processing: the result is a
+that make the most likely or the closest text. This is post-processing: the result is a
 function of a `Released` and of public files, never of the text
 (docs/results/decoding.md). A decoder may send the release to a third party, which
 writes the words or the text.
@@ -46,20 +46,20 @@ class Params(ABC):
 
     @property
     def brings_model(self) -> bool:
-        """Return whether the model is the user's: the statement then depends on it."""
+        """Return whether the user supplied the model; the statement then says so."""
         return self.reads
 
     @property
     def third_party(self) -> ThirdParty | None:
-        """Return the third party that receives and decodes draws, None without one."""
+        """Return the third party that receives and decodes draws, or None."""
         return None
 
     def for_lexicon(self, lexicon: Lexicon) -> Params:
-        """Return the settings, with the model of pairs of an adapted lexicon."""
+        """Return settings that use the pair model of an adapted lexicon."""
         return self
 
     def fits(self, channel: Channel) -> bool:
-        """Return whether to decode; if not, draws are written, as the report states."""
+        """Return whether the decoder applies; if not, the draws are written."""
         return True
 
     @abstractmethod
@@ -68,33 +68,33 @@ class Params(ABC):
 
 
 class Decoder(Prepared, ABC):
-    """A decoder made ready; `content` holds the digests of the files of its model."""
+    """A prepared decoder; `content` holds the digests of its model's files."""
 
     __slots__ = ()
 
     @property
     def note(self) -> str:
-        """Return why its output may differ on other machines, "" if it does not."""
+        """Return why output may differ on other machines, "" if it does not."""
         return ""
 
     @property
     def attacker(self) -> Attacker | None:
-        """Return the strongest attacker with the same model, None without one."""
+        """Return the strongest attacker with the same model, or None."""
         return None
 
     @property
     def server_attacker(self) -> Attacker | None:
-        """Return the attacker who asks the third party of this decoder, if any."""
+        """Return the attacker that asks this decoder's third party, or None."""
         return None
 
     @property
     def offline(self) -> Decoder:
-        """Return a decoder for measurements, which contacts no third party."""
+        """Return a decoder for measurements that contacts no third party."""
         return self
 
     @property
     def used(self) -> ServerUse | None:
-        """Return the requests to a third party so far, None without one."""
+        """Return the requests to a third party so far, or None."""
         return None
 
     @abstractmethod
@@ -108,26 +108,26 @@ class Decoder(Prepared, ABC):
     def rewrite(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[str]:
-        """Rewrite the texts with decoded words; spelled are these words (n,)."""
+        """Rewrite texts of decoded words; `spelled` lists these words (n,)."""
         return texts
 
     def cost(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> Cost | None:
-        """Return the estimated cost of writing a batch, None without an estimate."""
+        """Return the estimated cost of writing a batch, or None."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAsked:
-    """The server that a run asked, without anything that depends on the texts."""
+    """The server that a run asked, with nothing that depends on the texts."""
 
     host: Annotated[
         str,
         Meta(
             description=(
-                "Host of the address in the settings: dptext does not know which "
-                "machine answers there, and who else gets the requests."
+                "Host in the settings' address. dptext does not know which machine "
+                "answers there, or who else receives the requests."
             )
         ),
     ]
@@ -136,8 +136,7 @@ class ServerAsked:
         bool,
         Meta(
             description=(
-                "Whether requests went to that address through a proxy, as the "
-                "environment asks."
+                "Whether requests went through a proxy set in the environment."
             )
         ),
     ] = False
@@ -145,14 +144,14 @@ class ServerAsked:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """The traffic with a server. Host, model and proxy are those of ServerAsked."""
+    """The traffic with a server. Host, model and proxy are as in ServerAsked."""
 
-    host: Annotated[str, Meta(description="Host of the address in the settings.")]
+    host: Annotated[str, Meta(description="Host in the settings' address.")]
     model: Annotated[str, Meta(description="Name of the model in the settings.")]
-    texts: Annotated[int, Meta(description="Number of texts that it was asked about.")]
+    texts: Annotated[int, Meta(description="Number of texts sent to it.")]
     unanswered: Annotated[
         int,
-        Meta(description="Texts of which some or all words were written without it."),
+        Meta(description="Texts with words that were written without it."),
     ]
     requests: Annotated[int, Meta(description="Number of requests.")]
     tokens_sent: Annotated[int, Meta(description="As far as the server counts them.")]
@@ -169,6 +168,6 @@ class ServerUse:
         return ServerAsked(self.host, self.model, self.proxy)
 
     def since(self, before: ServerUse) -> ServerUse:
-        """Return the growth since an earlier state."""
+        """Return the increase since an earlier state."""
         added = {name: getattr(self, name) - getattr(before, name) for name in _COUNTS}
         return replace(self, **added)

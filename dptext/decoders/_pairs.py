@@ -1,4 +1,4 @@
-"""Settings of decoders with a model of pairs of words."""
+"""Settings of decoders that use a pair model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dptext.types import Lexicon
 
 @dataclass(frozen=True, slots=True)
 class PairParams(decoders.Params):
-    """The model, and whether to decode at all."""
+    """The pair model, and whether decoding is optional."""
 
     #: The model that ships, one of `dptext lexicon ngrams` by its name, or a folder.
     model: str = ngrams.ENGLISH
@@ -22,14 +22,14 @@ class PairParams(decoders.Params):
     optional: bool = False
 
     def for_lexicon(self, lexicon: Lexicon) -> Self:
-        """Replace the shipped pairs by the pairs of an adapted lexicon."""
+        """Replace the shipped pair model by that of an adapted lexicon."""
         pairs = lexicon.meta.get("pairs")
         if pairs is None or self.model != ngrams.ENGLISH:
             return self
         return replace(self, model=str(pairs))
 
     def fits(self, channel: Channel) -> bool:
-        """Return whether to decode: always, unless optional.
+        """Return whether to decode: always, unless the model is optional.
 
         Raises LexiconError if the model is damaged, or if a model of the user is
         missing or does not fit the lexicon.
@@ -44,5 +44,5 @@ class PairParams(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Return whether the model is another one than the shipped one."""
+        """Return whether a model other than the shipped one is set."""
         return self.model != ngrams.ENGLISH

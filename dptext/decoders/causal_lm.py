@@ -1,8 +1,8 @@
-"""A causal language model reads the draws and writes the words that fit them best.
+"""A causal language model chooses the words that fit the draws best.
 
-Modes: mbr writes, among the likely inputs of a drawn word, the one with the largest
-expected closeness (cosine) to the input; posterior, the most probable one; beam, that
-of the likeliest text. By beam search: words that no beam has reached do not count. With
+Modes: mbr writes the likely input of a drawn word with the largest
+expected closeness (cosine) to the input; posterior the most probable one; beam the word
+in the most likely text. Beam search ignores words that no beam reaches. With
 a model of pairs of words, its posterior is the evidence for each candidate instead of
 the channel.
 Source: beam search over candidates of each place; decoding by least expected loss
@@ -57,13 +57,13 @@ class Params(decoders.Params):
     device: str = "cpu"
 
     def prepare(self, channel: Channel) -> CausalLm:
-        """Find the models; the language model is loaded with the first text.
+        """Find the models; the language model is loaded at the first text.
 
         Raises UsageError, LexiconError and MissingExtra.
         """
         if not self.model:
             raise UsageError(
-                f"{WHAT} needs a model: {option('set', 'decoder.model=PATH')}, a "
+                f"{WHAT} needs a model: give {option('set', 'decoder.model=PATH')}, a "
                 "Hugging Face folder or a GGUF file of a causal language model"
             )
         path = language.need(self.model, SETTING, WHAT, language.CAUSAL)
@@ -86,7 +86,7 @@ class Params(decoders.Params):
 
 
 class CausalLm(decoders.Decoder):
-    """Writes by the posterior of an attacker with a language model."""
+    """Chooses words by the posterior of a language-model attacker."""
 
     def __init__(
         self, params: Params, attacker: CausalAttacker, digests: Mapping[str, str]
@@ -97,12 +97,12 @@ class CausalLm(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digests of the models and of the lists of delicate words."""
+        """Return the digests of the models and the lists of sensitive words."""
         return {**self._digests, **self._attacker.channel.lists}
 
     @property
     def note(self) -> str:
-        """Return that other machines may round otherwise."""
+        """Note that other machines may round differently."""
         return (
             "On another machine, on a GPU or with other versions of torch and "
             "transformers, the language model may round its sums differently and "

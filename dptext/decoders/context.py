@@ -1,6 +1,6 @@
-"""Writes words that fit the copied words on both sides; the draw weighs in by its law.
+"""Chooses words that fit the copied words around them, weighted by their draw.
 
-For texts of which most words are copied (dptext.attackers.context_writer).
+For texts in which most words are copied (dptext.attackers.context_writer).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Params(PairParams):
 
 
 class Context(decoders.Decoder):
-    """Writes words by the copied words around them."""
+    """Chooses words by the copied words around them."""
 
     def __init__(self, params: Params, channel: Channel, model: Ngrams) -> None:
         self._channel, self._model = channel, model
@@ -47,7 +47,7 @@ class Context(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digests of the model and of the lists of delicate words."""
+        """Return the digests of the model and the lists of sensitive words."""
         return {"model": self._model.digest, **self._channel.lists}
 
     @property

@@ -1,4 +1,4 @@
-"""A language model on a server writes the words, from the released draws alone.
+"""A language model on a server chooses the words, from the released draws alone.
 
 Modes: choose takes one of the likely inputs for each drawn word and leaves all else
 unchanged; rewrite replaces the text of the decoder ngram by free text, line by line,
@@ -91,7 +91,7 @@ _FORMULA = tuple("=+-@＝＋－＠")
 
 @cache
 def is_allowed(character: str) -> bool:
-    """Return whether a character is allowed anywhere: a space, or a visible one.
+    """Return whether a character is allowed everywhere: a space or a visible one.
 
     Invisible characters could carry a message that nobody sees, or change how a text is
     read. Allowed ones are listed by Unicode's general category, with exceptions;
@@ -108,10 +108,10 @@ def is_allowed(character: str) -> bool:
 
 
 def are_allowed(line: str) -> bool:
-    """Return whether a line holds only allowed characters, with joiners in their place.
+    """Return whether a line has only allowed characters and well-placed joiners.
 
-    A joiner stands between two letters of a script with joiners, a zero-width joiner
-    also between two symbols; two joiners never stand together. A few marks may follow
+    A joiner belongs between two letters of a script with joiners, a zero-width joiner
+    also between two symbols; joiners are never adjacent. A few marks may follow
     each letter.
     """
     marks, before = 0, ""
@@ -170,22 +170,22 @@ class Params(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Return whether words without an answer are decoded by a model of the user."""
+        """Return whether words without an answer are decoded by a user's model."""
         return self.ngrams not in ("", ngrams.ENGLISH)
 
     @property
     def third_party(self) -> ThirdParty:
-        """Return the receiver of the draws. Raises UsageError if url is invalid."""
+        """Return the server that receives draws. Raises UsageError for a bad url."""
         return ThirdParty(
             host_and_port(self.url, URL), self.model, self.mode == "rewrite"
         )
 
     def server(self) -> Server:
-        """Check the settings; nothing is sent. Raises UsageError and MissingExtra."""
+        """Check the settings offline. Raises UsageError and MissingExtra."""
         if not _MODEL.fullmatch(self.model):
             raise UsageError(
-                f"{MODEL}: give the name of a model on the server, of letters, digits "
-                "and ._-/:@+ alone"
+                f"{MODEL}: give the name of a model on the server; only letters, "
+                "digits and ._-/:@+ are allowed"
             )
         return Server(
             self.url,
@@ -196,12 +196,12 @@ class Params(decoders.Params):
         )
 
     def prepare(self, channel: Channel) -> Endpoint:
-        """Return the decoder. Raises UsageError, LexiconError and MissingExtra."""
+        """Build the decoder. Raises UsageError, LexiconError and MissingExtra."""
         return Endpoint(self, channel, self.server())
 
 
 class Endpoint(decoders.Decoder):
-    """Writes the answers of a server, and the words of another decoder without one."""
+    """Writes a server's answers, and another decoder's words where it has none."""
 
     def __init__(self, params: Params, channel: Channel, server: Server) -> None:
         channel.check()
@@ -216,18 +216,18 @@ class Endpoint(decoders.Decoder):
 
     @property
     def content(self) -> dict[str, str]:
-        """Return the digests of pairs and lists; a model on a server has none."""
+        """Return the digests of pair models and word lists; the server has none."""
         model, lists = self._offline.content.get("model"), self._channel.lists
         return lists if model is None else {"ngrams": model, **lists}
 
     @property
     def note(self) -> str:
-        """Return that a server may give another answer to the same question."""
-        return "A key repeats draws; the server may answer otherwise another time."
+        """Note that a server may answer the same question differently."""
+        return "A key repeats draws, but the server may answer differently next time."
 
     @property
     def offline(self) -> decoders.Decoder:
-        """Return the decoder of words without an answer."""
+        """Return the decoder for words without an answer."""
         return self._offline
 
     @property
@@ -251,7 +251,7 @@ class Endpoint(decoders.Decoder):
         )
 
     def decode(self, released: Released) -> Ids:
-        """Return the words to write: (n,). Mode rewrite changes them afterwards."""
+        """Return the words to write: (n,). Mode rewrite changes them later."""
         first = self._offline.decode(released)
         if self._params.mode == "rewrite" or not len(first):
             return first
@@ -261,7 +261,7 @@ class Endpoint(decoders.Decoder):
     def rewrite(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[str]:
-        """Return the texts of the server, each line rewritten alone."""
+        """Return the server's texts, with each line rewritten separately."""
         if self._params.mode != "rewrite":
             return texts
         parts = self._parts(texts, spelled, released)
@@ -279,7 +279,7 @@ class Endpoint(decoders.Decoder):
     def cost(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> Cost:
-        """Return the estimated cost of writing a batch, at four characters a token."""
+        """Estimate the cost of a batch, at four characters a token."""
         questions: Sequence[Question[Any]]
         if self._params.mode == "rewrite":
             questions = _questions(self._parts(texts, spelled, released))
@@ -300,7 +300,7 @@ class Endpoint(decoders.Decoder):
     def _parts(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[list[_Part]]:
-        """Divide texts into parts, with questions about the parts with drawn words."""
+        """Split texts into parts, with questions for parts that have drawn words."""
         chooser, drawn = self._chooser, released.drawn
         options = chooser.options(released, _OTHERS, drawn, writable=True)
         words = [
@@ -329,7 +329,7 @@ def _questions(parts: list[list[_Part]]) -> list[Question[str]]:
 def _divided(
     text: str, words: list[tuple[str, list[str]]], most: int, delicate: frozenset[str]
 ) -> Iterator[_Part]:
-    """Divide a text into parts of about `most` words, and the text between them."""
+    """Split a text into parts of about `most` words, and the text between them."""
     candidates, at = [], 0
     for word, others in words:
         begin = text.find(word, at)
@@ -348,7 +348,7 @@ def _divided(
 
 
 def _spans(text: str, most: int) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each line, or of groups of sentences in long lines."""
+    """Yield start and end of each line; long lines are split between sentences."""
     for line in _LINE.finditer(text):
         begin, end, count = -1, 0, 0
         for word in _WORD.finditer(text, line.start(), line.end()):
@@ -378,7 +378,7 @@ def _question(text: str, lines: list[str], delicate: frozenset[str]) -> Question
 
 
 def count_words(text: str, listed: frozenset[str]) -> Counter[str]:
-    """Count the listed words of a text, and those within compounds, by key."""
+    """Count the listed words of a text, also within compounds, by key."""
     counts = Counter[str]()
     for piece in split(text):
         key = key_of(piece.strip())
@@ -387,10 +387,10 @@ def count_words(text: str, listed: frozenset[str]) -> Counter[str]:
 
 
 def rewritten(answer: JsonObject, before: str) -> str | None:
-    """Return the text of an answer as one line, None if it is refused.
+    """Return an answer's text as one line, None if it is rejected.
 
-    Refused are forbidden characters, an empty text, a text of a very different length
-    than before, and the beginning of a formula.
+    Rejected are forbidden characters, an empty text, a text of a very different length
+    than before, and text that begins like a spreadsheet formula.
     """
     text = answer.get("text")
     if not isinstance(text, str) or len(answer) != 1:

@@ -1,8 +1,8 @@
-"""A model of pairs of words reads the draws and writes the words that fit them best.
+"""A pair model chooses the words that fit the draws best.
 
-Modes: mbr writes, among texts of the likely inputs of drawn words, the one with the
+Modes: mbr writes the text of likely inputs with the
 largest sum of expected closeness (cosine) to the inputs and fluency by the model;
-posterior, the most probable input of each word; viterbi, the likeliest text. Exact for
+posterior the most probable input of each word; viterbi the most likely text. Exact for
 the candidates of each word and the rounded gains of pairs (dptext.attackers.ngrams).
 Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
 expected loss (Kumar and Byrne 2004), here with a prior of written texts.
@@ -85,7 +85,7 @@ class Params(PairParams):
 
 
 class Ngram(decoders.Decoder):
-    """Writes by the posterior of an attacker with pairs."""
+    """Chooses words by the posterior of an attacker with a pair model."""
 
     def __init__(self, params: Params, attacker: PairAttacker, model: Ngrams) -> None:
         self._params, self._attacker, self._model = params, attacker, model
@@ -96,7 +96,7 @@ class Ngram(decoders.Decoder):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digests of the model and of the lists of delicate words."""
+        """Return the digests of the model and the lists of sensitive words."""
         return {"model": self._model.digest, **self._attacker.channel.lists}
 
     @property
@@ -112,9 +112,9 @@ class Ngram(decoders.Decoder):
         return np.concatenate(written)
 
     def _without_strays(self, part: BatchPart, written: Ids) -> Ids:
-        """Replace words of news by neutral ones if they do not fit the topic.
+        """Replace news words by neutral ones if they do not fit the topic.
 
-        In a text about other things they come from the floor of the mechanism, which
+        In a text about other subjects they come from the mechanism's floor, which
         draws any word for any input. This is a function of the draws alone, so it is
         post-processing.
         """
@@ -147,7 +147,7 @@ class Ngram(decoders.Decoder):
         return np.where(possible, written, released.drawn)
 
     def _expected(self, released: Released, weighed: WeighedCandidates) -> Singles:
-        """Return the expected closeness of each candidate: (k, n)."""
+        """Return the expected closeness of each candidate to the input: (k, n)."""
         likely = self._attacker.likely(weighed)
         if (library := kernel.library) is not None:
             columns, weights = word_major(weighed.columns), word_major(likely)
@@ -172,7 +172,7 @@ class Ngram(decoders.Decoder):
 
 
 class _Closeness:
-    """Cosines between the candidates of an output, computed on demand."""
+    """Cosines between an output's candidates, computed on demand."""
 
     #: Candidates of an output.
     width: int
@@ -186,14 +186,14 @@ class _Closeness:
         self.codes = np.zeros(len(rows) * self.width**2, np.int8)
 
     def lookup(self, outputs: Ids, columns: Rows) -> NDArray[np.int8]:
-        """Return the cosines of some columns (k, n) of n outputs: (k, k, n)."""
+        """Return the cosines between columns (k, n) of n outputs: (k, k, n)."""
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width
         at = first[:, None, :] + columns[None, :, :]
         return self.codes.take(at)
 
     def compute(self, outputs: Ids) -> None:
-        """Compute the missing cosines of some outputs."""
+        """Compute the missing cosines of outputs."""
         wanted = np.zeros(len(self._known), bool)
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)

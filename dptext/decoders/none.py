@@ -1,4 +1,4 @@
-"""The drawn words, unchanged."""
+"""No decoder: writes the drawn words unchanged."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Engines: ways to carry out a run; the same bytes from each."""
+"""Engines: ways to execute a run; all write the same bytes."""
 
 from __future__ import annotations

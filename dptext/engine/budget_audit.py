@@ -1,11 +1,11 @@
-"""Audit of a budget: the epsilons that words are drawn with, against the settings.
+"""Audits a budget: the epsilons that words are drawn with, against the settings.
 
-The words of a text are all words of the vocabulary and unknown ones, in texts of many
-lengths. The expected values follow from the settings and from the order of the
-vocabulary alone; no code of the budget has a part in it.
+The texts contain all words of the vocabulary and unknown ones, in many
+lengths. The expected values are computed from the settings and the order of the
+vocabulary alone, without the budget's code.
 
-Texts and draws are public: the lexicon's own words, by public bits. All audits of a
-release take them from here.
+Texts and draws are public: words of the lexicon and public random bits. All audits of a
+release use them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _ROOM = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class PublicDraws(WordMechanism):
-    """Draws words of a public pool for any text, and keeps the requests."""
+    """Draws from a public pool of words, whatever the text, and records requests."""
 
     #: (m,) rows that the audited mechanism can draw.
     pool: Ids
@@ -73,17 +73,17 @@ class PublicDraws(WordMechanism):
     asked: list[tuple[Ids, Eps]]
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Promise nothing."""
+        """State that there is no guarantee."""
         return Guarantee.nothing("words of an audit", source="dptext audit")
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw words of the pool by the bits alone: (n,)."""
+        """Draw words of the pool from the bits alone: (n,)."""
         self.asked.append((ids, eps))
         return self.pool[bits.below(bits.integers(0)[:, 0], len(self.pool))]
 
 
 def scripted(pipeline: Pipeline) -> Pipeline:
-    """Return the pipeline with draws that do not follow from the text."""
+    """Return the pipeline with draws that do not depend on the text."""
     bits = pipeline.randomness(RunKey.from_seed(SEED)).bits(
         [bytes(16)], np.zeros(64, np.int64)
     )
@@ -102,9 +102,9 @@ def scripted(pipeline: Pipeline) -> Pipeline:
 
 
 def readable_rows(pipeline: Pipeline) -> tuple[Ints, Ints]:
-    """Return rows of words that alone are read as themselves, and those never replaced.
+    """Return rows of words that tokenize to themselves, and of those never replaced.
 
-    The rest are parts of words, or words that are read as another one.
+    The rest are parts of words, or words that tokenize to another word.
     """
     return _readable_rows(pipeline.lexicon, pipeline.tokenizer)
 
@@ -127,7 +127,7 @@ def _readable_rows(lexicon: Lexicon, tokenizer: Tokenizer) -> tuple[Ints, Ints]:
 
 
 def plain_rows(pipeline: Pipeline) -> Ints:
-    """Return rows of lower-case words that are read as themselves."""
+    """Return rows of lower-case words that tokenize to themselves."""
     replaced, _ = readable_rows(pipeline)
     words = pipeline.lexicon.words
     plain = [row for row in replaced.tolist() if words[row].isalpha()]
@@ -136,7 +136,7 @@ def plain_rows(pipeline: Pipeline) -> Ints:
 
 
 def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
-    """Return lists of texts with other originals of their words, place by place."""
+    """Return variants of texts in which every word has another original."""
     rng = np.random.default_rng((SEED, turn))
     words, rows = pipeline.lexicon.words, plain_rows(pipeline)
     policy, budget = pipeline.profile.tokens, pipeline.budget
@@ -205,9 +205,9 @@ def records(pipeline: Pipeline) -> list[list[Record]]:
 
 
 def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
-    """Return a description of the test, and of the fault found, "" without one.
+    """Return a description of the test, and the fault found, "" if none.
 
-    public: the pipeline with `PublicDraws`, which keeps the requested draws.
+    public: the pipeline with `PublicDraws`, which records the requested draws.
     """
     texts = _texts(pipeline)
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
@@ -228,7 +228,7 @@ def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
 
 
 def _texts(pipeline: Pipeline) -> list[str]:
-    """Return texts of all words that are read alone, and of unknown ones, mixed."""
+    """Return texts with all words that tokenize to themselves, and unknown words."""
     rng = np.random.default_rng(SEED)
     rows, _ = readable_rows(pipeline)
     times = -(-_LEAST_WORDS // max(len(rows), 1))
@@ -245,7 +245,7 @@ def _texts(pipeline: Pipeline) -> list[str]:
 
 
 def _handed_over(draws: Draws, public: Pipeline) -> str:
-    """State whether the mechanism was given another epsilon than is reported."""
+    """Describe a mechanism call whose epsilon is not the reported one, else ""."""
     mechanism = public.mechanism
     assert isinstance(mechanism, PublicDraws)
     ids = np.concatenate([each for each, _ in mechanism.asked])
@@ -261,7 +261,7 @@ def _handed_over(draws: Draws, public: Pipeline) -> str:
 
 
 def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
-    """State whether the strategy draws a word for more places than it says."""
+    """Describe a word that is drawn for more positions than stated, else ""."""
     mechanism, ids = public.mechanism, draws.words.ids
     assert isinstance(mechanism, PublicDraws)
     asked, due = sum(len(each) for each, _ in mechanism.asked), len(ids)
@@ -277,7 +277,7 @@ def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
 
 
 def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
-    """Describe the limit of the statement that draws pass, "" without one."""
+    """Describe the stated limit that draws exceed, "" if none."""
     eps, texts = draws.eps, draws.words.texts
     most, least = float(eps.max()), float(eps.min())
     if not np.isfinite(eps).all() or most > stated.high * (1.0 + _ROOM):
@@ -303,7 +303,7 @@ def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
 
 
 def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
-    """State which word is drawn with another epsilon than the settings give it."""
+    """Describe a word drawn with another epsilon than the settings give, else ""."""
     params, lexicon = pipeline.profile.budget.params, pipeline.lexicon
     texts, eps = draws.words.texts, draws.eps
     counts = np.array(draws.words.by_text())[texts]
@@ -336,7 +336,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
 
 
 def class_names(params: declared.ClassParams, lexicon: Lexicon) -> list[str]:
-    """Return the class of each vocabulary word, then that of unknown words: V + 1."""
+    """Return the class of each vocabulary word and of unknown words: V + 1."""
     size = len(lexicon.words)
     if params.by == "frequency":
         named = ["rare"] * size
@@ -359,7 +359,7 @@ def class_names(params: declared.ClassParams, lexicon: Lexicon) -> list[str]:
 
 
 def _by_class(params: declared.ClassParams, lexicon: Lexicon) -> Floats:
-    """Return the epsilon of the class of each row: (V + 1,)."""
+    """Return the epsilon of each row's class: (V + 1,)."""
     epsilons = params.epsilons
     other = epsilons.get("other", np.nan)
     named = class_names(params, lexicon)
@@ -369,7 +369,7 @@ def _by_class(params: declared.ClassParams, lexicon: Lexicon) -> Floats:
 def _class_drawn_first(
     draws: Draws, params: class_first.Params, lexicon: Lexicon
 ) -> str:
-    """Hold the epsilons of each true class against randomised response."""
+    """Compare the epsilons of each true class with randomised response."""
     epsilons, named = params.epsilons, np.array(class_names(params, lexicon))
     known = {"number", "unknown", *named.tolist()}
     if params.by == "frequency":
@@ -414,7 +414,7 @@ def _class_drawn_first(
 def _after_the_past(
     draws: Draws, params: past.Params, lexicon: Lexicon, counts: Floats
 ) -> Eps:
-    """Return the epsilon of each word, given the words drawn before it: (n,)."""
+    """Return the epsilon of each word given the words drawn before it: (n,)."""
     after = _by_class(params, lexicon)
     total = params.epsilon * (1.0 - 1e-9)
     expected = np.empty(len(draws.eps))
@@ -431,7 +431,7 @@ def _after_the_past(
 
 
 def _check_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
-    """State which limit of a shared total is passed by a word or a text."""
+    """Describe the limit of a shared total that a word or text exceeds, else ""."""
     each = params.epsilon_per_word
     totals = np.full(len(counts), params.epsilon) if each is None else each * counts
     sums = np.bincount(draws.words.texts, draws.eps)[draws.words.texts]

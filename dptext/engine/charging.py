@@ -1,6 +1,6 @@
 """Charges a run to a ledger: each record to its subject, before it is written.
 
-A record costs the loss if its texts are replaced as a whole, by the bound of the
+A record costs the privacy loss of replacing its texts entirely, by the bound of the
 statement for texts with so many replaced words.
 """
 
@@ -27,7 +27,7 @@ from dptext.types import Notion, Record, Strategy, Verbatim
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A ledger and its rules for a run."""
+    """A ledger and a run's rules for it."""
 
     ledger: Ledger
     #: Field that names subjects.
@@ -39,28 +39,28 @@ class Account:
     def charging(
         self, pipeline: Pipeline, key: RunKey, part: Path | None, output: str | None
     ) -> Iterator[Charging]:
-        """Record an output in the ledger for a block.
+        """Record an output in the ledger during a block.
 
-        part: the hidden file of the unfinished output; output as in Randomness. Raises
-        RefusedError without a guarantee, UsageError for settings with losses that no
-        subject can be charged.
+        part: the hidden file of the unfinished output; output: as in Randomness. Raises
+        RefusedError without a guarantee, UsageError for settings whose losses cannot be
+        charged to a subject.
         """
         promise = documents.promised(pipeline, key.origin)
         bound = promise.bound
         if bound.notion is Notion.NONE:
             raise RefusedError(
                 "these settings have no guarantee, so a ledger cannot count losses; "
-                f"choose others, or leave {option('ledger')} out"
+                f"choose other settings, or leave {option('ledger')} out"
             )
         if promise.scope.strategy is Strategy.DATA_SET:
             raise UsageError(
-                "strategy data-set: one draw stands for words of several subjects, so "
-                "a ledger cannot tell them apart; use token or record"
+                "strategy data-set: subjects share draws, so a ledger cannot charge "
+                "them separately; use strategy token or record"
             )
         if bound.delta and not self.limit.delta:
             raise UsageError(
                 f"the settings have a delta of {bound.delta:g} for each word, which "
-                f"adds up, too: give {option('limit-delta')}, as in 1e-6"
+                f"also accumulates: give {option('limit-delta')}, such as 1e-6"
             )
         # Draws sent to a third party have left, even if the output is discarded.
         sent = pipeline.decoder.used is not None
@@ -82,9 +82,9 @@ class Account:
             )
 
     def recorded(self, charging: Charging | None) -> Recorded:
-        """Return the part of a report on the ledger.
+        """Return the ledger section of a report.
 
-        charging: that of the output, None for a report of several.
+        charging: of the output, None for a report on several outputs.
         """
         limits = SubjectLimit(self.subject, self.limit.nats, self.limit.delta)
         entry = None if charging is None else charging.entry.token
@@ -95,7 +95,7 @@ class Account:
 def open_account(
     path: Path, subject: str, nats: float, delta: float
 ) -> Iterator[Account]:
-    """Open the ledger at path for a block, created if it is missing."""
+    """Open the ledger at path for a block; create it if missing."""
     with ledger.open_ledger(path, create=True) as opened:
         yield Account(opened, subject, Limit(nats, delta))
 
@@ -114,7 +114,7 @@ class Charging:
     randomness: Randomness | None
 
     def charge(self, batch: Sequence[Record], replaced: Iterable[int]) -> None:
-        """Charge a batch; replaced: number of replaced words of each text.
+        """Charge a batch; replaced: number of replaced words per text.
 
         Raises RefusedError if a subject would lose more than its limit.
         """
@@ -129,11 +129,11 @@ class Charging:
         self.entry.reserve(each for each in charges if any(each.amount))
 
     def leave(self) -> None:
-        """Note in the ledger that the output leaves now."""
+        """Note in the ledger that the output is being released."""
         self.entry.leave()
 
     def _amount(self, replaced: Iterable[int]) -> Amount:
-        """Return the joint loss bound of texts by their counts of replaced words."""
+        """Return the joint loss bound of texts from their replaced-word counts."""
         total, each = self.bound.total, self.bound.each
         of_text = None if total is None else Amount.rounded_up(total).nats
         of_word = None if each is None else Amount.rounded_up(each).nats

@@ -1,7 +1,7 @@
 """Builds a list of words that many people wrote, from private files, in one pass.
 
-Of a person only the numbers of at most `partition.CAP` words are held, and of texts
-nothing: a sum for each distinct word, and without a field of persons nothing else.
+Per person it holds only the numbers of at most `partition.CAP` words, and of texts
+nothing: a sum for each distinct word and, without a person field, nothing else.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _ALGORITHM = "dptext words 1"
 
 
 class Persons:
-    """The words of each person, at most CAP, and their sums of weights.
+    """The words of each person, at most CAP, and their weighted sums.
 
-    Where a person has more words, those stay that are smallest by a keyed hash.
+    If a person has more words, those with the smallest keyed hashes are kept.
     """
 
     def __init__(self, law: Law, randomness: Randomness) -> None:
@@ -61,7 +61,7 @@ class Persons:
         self._count = 0
 
     def add_record(self, words: Iterable[str]) -> None:
-        """Count a record as a person of its own."""
+        """Count a record as a separate person."""
         name = str(self._count)
         self._held[name] = array("q")
         for word in words:
@@ -78,10 +78,10 @@ class Persons:
             self._hold(person, word)
 
     def note(self, person: str, texts: Sequence[str]) -> None:
-        """Let the draw depend on a record, so that two corpora with one key differ.
+        """Make the draw depend on a record, so that two corpora with one key differ.
 
-        If words alone decided, equal lists would tell that a record that was added has
-        none that count.
+        If only words mattered, equal lists would reveal that an added record has
+        no words that count.
         """
         parts = (part.encode("utf-8", "surrogatepass") for part in (person, *texts))
         self._add_digest(b"t" + b"".join(b"%d:" % len(part) + part for part in parts))
@@ -118,7 +118,7 @@ class Persons:
         return int.from_bytes(self._randomness.keyed(data)[:8])
 
     def _settle(self, held: array[int]) -> None:
-        """Add the weights of a person's words, when all are known."""
+        """Add the weights of a person's words once all are known."""
         self._count += 1
         if not held:
             return
@@ -130,11 +130,11 @@ class Persons:
 
     @property
     def subjects(self) -> Iterable[tuple[int, str]]:
-        """Return the persons held by name, each with one of their records."""
+        """Yield the named persons, each with one of their records."""
         return zip(self._first, self._held, strict=True)
 
     def finish(self) -> Sums:
-        """Return the sums of all persons."""
+        """Return the sums over all persons."""
         for held in self._held.values():
             self._settle(held)
         counted = sorted(
@@ -152,7 +152,7 @@ class Persons:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The weights of words, summed over persons; private."""
+    """The weights of words summed over persons; private."""
 
     persons: int
     #: In order of spelling.
@@ -163,7 +163,7 @@ class Sums:
     digest: bytes
 
     def release(self, law: Law, randomness: Randomness) -> tuple[str, list[Draw]]:
-        """Draw the list: its id, and the released words, the heaviest first."""
+        """Draw the list: its id, and the released words by descending sum."""
         nonce = randomness.keyed(b"n" + self.digest)[:16]
         bits = randomness.bits([nonce], np.zeros(len(self.words), np.int64))
         noisy = self.sums
@@ -177,7 +177,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A released word and its noisy sum, in steps."""
+    """A released word and its noisy sum in steps."""
 
     word: str
     sum: int
@@ -185,7 +185,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Building:
-    """A list to build."""
+    """The settings for building a list."""
 
     job: Job
     recipe: Profile
@@ -195,9 +195,9 @@ class Building:
     ledger: LedgerUse = field(default_factory=LedgerUse)
 
     def build(self, warn: Warn, release: Release) -> tuple[WordFile, list[Charge]]:
-        """Read the files and draw the list, with the charges of its persons.
+        """Read the files and draw the list; return it with the charges of its persons.
 
-        The release gets a file for records that cannot be read, if one is asked for.
+        The release gets a file for unreadable records if one is requested.
         Raises UsageError for too few persons, a delta too large for them, and a profile
         that copies no common words; nothing has been released then.
         """
@@ -279,17 +279,17 @@ class Building:
                         persons.add_to(person, record.ordinal, words)
             source.check_read(count)
         if source.faults:
-            warn(f"records left out, since they cannot be read: {source.faults:,}")
+            warn(f"unreadable records left out: {source.faults:,}")
 
     def _check(self, persons: int, law: Law) -> None:
-        """Raise UsageError for too few persons, or a delta too large for them."""
+        """Raise UsageError for too few persons, or too large a delta for them."""
         unit = "records" if self.ledger.subject is None else "persons"
         most = 1 / (_SHARE * max(persons, 1))
         if persons < law.rho:
             raise UsageError(
-                f"{persons:,} {unit}: too few; with these settings about "
-                f"{law.rho:.0f} must write a word for it to join: give more records, "
-                f"or a larger {option('epsilon')}"
+                f"{persons:,} {unit}: too few; with these settings about {law.rho:.0f} "
+                "must write a word for it to be listed; give more records, or a "
+                f"larger {option('epsilon')}"
             )
         if self.delta > most:
             digits = math.ceil(-math.log10(most))
@@ -305,7 +305,7 @@ class Building:
         output: str | None,
         release: Release,
     ) -> None:
-        """Write the file, after its persons were charged; all of it or nothing.
+        """Write the file atomically, after its persons were charged.
 
         Raises RefusedError if a person would lose more than the limit.
         """
@@ -335,9 +335,9 @@ class Building:
 
 
 def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
-    """Return whether a word of records would join a list of twice as many.
+    """Return whether a word would be listed in twice as many records.
 
-    That is a function of the private texts, for their owner alone.
+    The answer depends on the private texts: only for their owner.
     """
     law = Law.calibrate(EPSILON, DELTA)
     persons = Persons(law, Randomness(RunKey.fresh(), "a look at first records"))
@@ -350,7 +350,10 @@ def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
 def _candidates(recipe: Profile, lexicon: Lexicon) -> Candidates:
     """Return the candidates of a profile. Raises UsageError if it has none."""
     if topics.topic_meta(lexicon) is not None:
-        raise UsageError("words are built for profiles that replace words")
+        raise UsageError(
+            "word lists are only for profiles that replace words; choose "
+            "another profile"
+        )
     tokens = profile.in_language(recipe, lexicon).tokens
     return Candidates(tokens, lexicon, lexicons.find("builtin"))
 
@@ -358,7 +361,7 @@ def _candidates(recipe: Profile, lexicon: Lexicon) -> Candidates:
 def _words_of(
     batch: Sequence[Record], candidates: Candidates
 ) -> Iterable[tuple[Record, list[str]]]:
-    """Return the candidates of each record of a batch."""
+    """Yield each record of a batch with its candidate words."""
     texts = [text for record in batch for text in record.texts]
     numbers = [n for n, each in enumerate(batch) for _ in repeat(None, len(each.texts))]
     words: list[list[str]] = [[] for _ in batch]

@@ -1,4 +1,4 @@
-"""Builds reports from settings, public measures and the counts of a run.
+"""Builds reports from settings, public measurements and the counts of a run.
 
 Each section computes its own figures (dptext.report.sections).
 """
@@ -79,10 +79,10 @@ def stated(
     *,
     finder: str = "",
 ) -> Report:
-    """Build the part of a report that follows from settings, lexicon and layout alone.
+    """Build the report sections that depend only on settings, lexicon and layout.
 
-    `sanitize` writes it, `check` compares with it. key: origin of the run key;
-    measures: those of the pipeline; recorded: the ledger, if there is one; finder: name
+    `sanitize` writes them, `check` compares with them. key: origin of the run key;
+    measures: of the pipeline; recorded: the ledger, if there is one; finder: name
     of the component that chose the private parts of texts.
     """
     recipe, lexicon = pipeline.profile, pipeline.lexicon
@@ -142,7 +142,7 @@ def run_section(
     layout: Layout,
     recorded: Recorded | None = None,
 ) -> Run:
-    """Return the section of a report on the run, with the versions of this program."""
+    """Return the report section on the run, with the versions of dptext."""
     return Run(
         dptext=__version__,
         algorithm=ALGORITHM.decode(),
@@ -220,10 +220,10 @@ def called(
     *,
     finder: str = "",
 ) -> Report:
-    """Return the internal report of texts that a program passed in memory.
+    """Return the internal report on texts passed in memory by a program.
 
     selection: the columns of a table, None for texts without one; finder: name of the
-    component that chose the private parts of texts, "" without one.
+    component that chose the private parts of texts, or "".
     """
     formats = {"text"} if selection is None else set()
     layout = Layout.from_selection(selection or Selection(), formats)
@@ -235,8 +235,8 @@ def called(
 def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
     """Return an internal report with the warnings of its run.
 
-    The public report has none: warnings, and their absence, depend on the private text.
-    `check` looks at unchanged columns in the file itself.
+    The public report has no warnings, as even their absence depends on the private
+    text. `check` looks at unchanged columns in the file itself.
     """
     assert document.private is not None
     private = replace(document.private, warnings=tuple(warnings))

@@ -1,9 +1,9 @@
-"""Outputs of earlier runs: no run into a folder draws a finished one anew.
+"""Outputs of earlier runs: prevents drawing a finished output anew.
 
-Two versions of a text with different draws tell more than one. So a run into a folder
+Two versions of a text with different draws reveal more than one. So a run into a folder
 stops before it draws anew an output that a manifest or a public report shows to be
 finished, and a run that replaces a single output says so. The manifest of a folder
-names its finished outputs, so that `--resume` makes the others only.
+names its finished outputs, so that `--resume` writes only the others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
 
 class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
-    """An output that a run finished."""
+    """An output finished by a run."""
 
     #: Path inside the folder.
     output: str
@@ -57,7 +57,7 @@ class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def is_manifest(path: Path) -> bool:
-    """Return whether a file is a manifest by its name, and by each of its lines."""
+    """Return whether a file is a manifest, by its name and every line."""
     if path.name != MANIFEST or path.is_symlink() or not path.is_file():
         return False
     try:
@@ -69,7 +69,7 @@ def is_manifest(path: Path) -> bool:
 
 
 def _digest_of_input(job: Job) -> str:
-    """Return the digest of the input of a job of one, "" if it cannot be read."""
+    """Return the digest of a job's only input, "" if it cannot be read."""
     (source,) = job.inputs
     with contextlib.suppress(OSError, UsageError):  # the job itself says so
         return settings.digest_of_path(source)
@@ -77,7 +77,7 @@ def _digest_of_input(job: Job) -> str:
 
 
 class State(Enum):
-    """The state of an output, as the manifest of its folder tells it."""
+    """The state of an output according to the manifest of its folder."""
 
     UNKNOWN = auto()
     #: Finished, with the bytes that the run would write.
@@ -93,11 +93,11 @@ class State(Enum):
 
 
 class Manifest:
-    """The finished outputs of a folder: a hidden file in it, for its owner only.
+    """The finished outputs of a folder, in a hidden file for its owner only.
 
-    A line holds the digest of one output, and keyed digests of everything that decides
-    its draws and its bytes: settings and input. Without the key nobody can test a guess
-    of an input, or forge a line.
+    A line holds the digest of one output, and keyed digests of everything that
+    determines its draws and bytes: settings and input. Without the key nobody can test
+    a guess of an input, or forge a line.
     """
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
@@ -115,20 +115,20 @@ class Manifest:
 
     @property
     def is_there(self) -> bool:
-        """Return whether an earlier run noted an output."""
+        """Return whether an earlier run recorded an output."""
         return bool(self._lines)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Return the paths in the folder that earlier runs noted, escaped to UTF-8."""
+        """Return the recorded output paths in the folder, escaped to UTF-8."""
         return tuple(self._lines)
 
     def note_input(self, job: Job) -> None:
-        """Take the digest of an input before it is read."""
+        """Compute the digest of an input before it is read."""
         self._inputs.setdefault(self._name(job), _digest_of_input(job))
 
     def _work(self, job: Job, on_error: str) -> str:
-        """Return the keyed digest of everything that decides an output.
+        """Return the keyed digest of everything that determines an output.
 
         on_error: as in Job, "" for an input without faulty records.
         """
@@ -142,7 +142,7 @@ class Manifest:
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
     def state(self, job: Job) -> State:
-        """Return the state of an output; its input is read for that if needed."""
+        """Return the state of an output; its input is read if necessary."""
         line = self._lines.get(self._name(job))
         if line is None or not Path(job.output or "").is_file():
             return State.UNKNOWN
@@ -158,9 +158,9 @@ class Manifest:
         return State.OUTDATED
 
     def add(self, job: Job, written: Written) -> None:
-        """Note an output that will appear at once; its line is on the disk then.
+        """Record an output just before it appears; the line is then on disk.
 
-        It is not noted if its input changed since `note_input`.
+        Skipped if the input changed since `note_input`.
         """
         name = self._name(job)
         if self._inputs[name] != _digest_of_input(job):
@@ -188,7 +188,7 @@ class Manifest:
         return self._keyed(msgspec.json.encode(parts))
 
     def _is_whole(self, job: Job, line: ManifestLine) -> bool:
-        """Return whether an output has the bytes that a line notes."""
+        """Return whether an output has the bytes recorded in a line."""
         output = Path(job.output or "")
         return output.is_file() and settings.digest_of_path(output) == line.sha256
 
@@ -223,15 +223,15 @@ class Earlier:
     def __init__(
         self, settings: JsonObject, lexicon: str, key: RunKey, reports: SignedReports
     ) -> None:
-        """Take the settings of a run and the digest of its lexicon, as in reports."""
+        """Take a run's settings and its lexicon's digest, as in reports."""
         self._key, self._reports = key, reports
         self._settings, self._lexicon = digest_of_data(settings), lexicon
 
     def check(self, folder: str, jobs: Sequence[Job], manifest: Manifest) -> str:
         """Raise UsageError if a job would draw a finished output of a folder anew.
 
-        Returns a line on outputs that will be made again with the same draws from
-        another input, "" if there are none.
+        Returns a line on outputs that will be rewritten with the same draws from
+        another input, or "".
         """
         anew, again = [], []
         changes: dict[str, None] = {}
@@ -247,9 +247,11 @@ class Earlier:
                 changes[_CHANGES[state]] = None
         if anew:
             job, reason = anew[0]
-            advice = "write to another folder, or remove outputs that nobody has"
+            advice = (
+                "write to another folder, or remove outputs that nobody has received"
+            )
             if reason == _NO_KEY:
-                advice += "; with a key file repeated runs are identical"
+                advice += "; with a key file, repeated runs give identical outputs"
             else:
                 advice = f"use the key and settings of that run, {advice}"
             raise UsageError(
@@ -262,30 +264,30 @@ class Earlier:
         kept = "records with the same id and text keep their words"
         if again[0].selection.id_field is None:
             kept = (
-                "records keep their words up to the first one added or left out "
-                f"({option('id')} "
-                "FIELD keeps those of all others)"
+                "records keep their words up to the first added or removed record "
+                f"({option('id')} FIELD keeps them for all unchanged records)"
             )
         return (
-            f"{folder}: {_counted(len(again))} will be made again "
-            f"({_first(folder, again[0], len(again))}), as {' or '.join(changes)}; "
-            f"{kept}"
+            f"{folder}: {_counted(len(again))} will be written again "
+            f"({_first(folder, again[0], len(again))}), because "
+            f"{' or '.join(changes)}; {kept}"
         )
 
     def replaced(self, job: Job) -> str:
-        """Return a line on an earlier output that a job draws anew, "" without one."""
+        """Return a line on an earlier output that a job draws anew, or ""."""
         if self._difference(job) is None:
             return ""
         return (
-            f"{job.output}: this output would replace an earlier one with other draws; "
-            "send only one of two versions of a text, as the second weakens protection"
+            f"{job.output}: this output would replace an earlier one with different "
+            "draws; share only one version of a text, as a second one weakens "
+            "protection"
         )
 
     def _difference(self, job: Job) -> str | None:
-        """Return why the draws of a job differ from the report of its output.
+        """Return why a job's draws differ from the report of its output, or None.
 
-        None without an output that has a report, and if no difference is known, as a
-        report tells nothing of the key.
+        None without an output that has a report, or if no difference is known, since a
+        report does not identify the key.
         """
         report = self._report(job)
         if report is None:
@@ -305,7 +307,7 @@ class Earlier:
         return None if mine == noted else _REASONS[State.OTHER_SETTINGS]
 
     def _report(self, job: Job) -> Document | None:
-        """Return the public report beside an existing output, if any."""
+        """Return the public report beside an existing output, or None."""
         target = Path(job.output or "")
         if job.output is None or not target.is_file():
             return None
@@ -319,9 +321,9 @@ class Earlier:
 def describe_orphans(
     folder: str, jobs: Sequence[Job], inputs: Sequence[str], manifest: Manifest
 ) -> str:
-    """Return a line on outputs in a folder to which no input of a run belongs.
+    """Return a line on outputs in a folder that match no input of a run.
 
-    inputs: those that the user named; "" without a folder among them, as the outputs
+    inputs: as named by the user; "" if none is a folder, as the outputs
     may then have other inputs. Only files that the manifest or a report beside them
     names are outputs.
     """
@@ -348,13 +350,13 @@ def describe_orphans(
     if len(orphans) > 1:
         which = f"{len(orphans):,} outputs (first {orphans[0]}) have"
     return (
-        f"{folder}: {which} no input in this run; if an original was deleted, delete "
-        "its copy and the report beside it, too"
+        f"{folder}: {which} no input in this run; if an original was deleted, also "
+        "delete its copy and the copy's report"
     )
 
 
 def _read_report(path: Path, name: str) -> Document | None:
-    """Return a report if it can be read and is of an output of this name."""
+    """Return a report if it is readable and belongs to an output of this name."""
     with contextlib.suppress(OSError, UsageError):
         report = document.decode(streams.read_small(path, "report"), path.name)
         if report.output is not None and report.output.file == name:
@@ -367,6 +369,6 @@ def _counted(outputs: int) -> str:
 
 
 def _first(folder: str, job: Job, count: int) -> str:
-    """Name the output of a job in its folder, the first of several."""
+    """Name the output of a job in its folder, as the first of `count`."""
     name = os.path.relpath(job.output or "", folder)
     return name if count == 1 else f"first {name}"

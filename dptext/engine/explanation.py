@@ -1,6 +1,6 @@
-"""How epsilon is spread over one text, and what each word may become.
+"""Explains how epsilon is divided over one text, and what may replace each word.
 
-Everything here is a function of the text: for its owner only.
+Everything here depends on the text: only for its owner.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LISTED_ELSEWHERE = ("text", "position", "token", "replaced", "epsilon", "propor
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A word that may be drawn, and how likely it is."""
+    """A possible replacement and its probability."""
 
     word: str
     probability: float
@@ -47,13 +47,13 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its class and treatment; the rest is set for replaced tokens.
+    """A token with its class and treatment, and figures if it is replaced.
 
     treatment is as reports name it (replaced, unchanged, masked, left out, random
     digits, made new, layout unchanged).
-    known is the vocabulary's word, None for words that it lacks; stays the probability
-    that the word is written again; scores as the budget's table names them; proportion
-    of the text's epsilon.
+    known is the vocabulary word, None if it has none; stays the probability
+    that the word is drawn again; scores as named in the budget's table; proportion
+    is the share is the share of the text's epsilon.
     """
 
     text: str
@@ -72,7 +72,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A text, token by token; epsilon is that of all its words together."""
+    """A text, token by token, and its total epsilon."""
 
     audience: str
     profile: str
@@ -86,7 +86,7 @@ class Explanation:
 
 
 def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
-    """Explain one text; listed is how many replacements of each word are named."""
+    """Explain one text, naming up to `listed` replacements per word."""
     words = pipeline.tokenizer.words([text])
     eps = _epsilons(pipeline, words)
     scores = _scores(pipeline, words)
@@ -131,7 +131,7 @@ def explain(pipeline: Pipeline, text: str, listed: int) -> Explanation:
 
 
 def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
-    """Spread epsilon over the words of a text; by fresh draws where it needs any."""
+    """Divide epsilon over the words of a text, with fresh draws where needed."""
     budget = pipeline.budget
     if not len(words.ids):
         return np.empty(0)
@@ -144,7 +144,7 @@ def _epsilons(pipeline: Pipeline, words: Words) -> Eps:
 
 
 def _scores(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
-    """Return the scores of each token by its position in the pieces."""
+    """Return the scores of each token, keyed by its position in the pieces."""
     budget = pipeline.budget
     if isinstance(budget, SequentialBudget) or not len(words.ids):
         return {}
@@ -159,9 +159,9 @@ def _scores(pipeline: Pipeline, words: Words) -> dict[int, dict[str, float]]:
 def _outputs(
     pipeline: Pipeline, words: Words, eps: Eps, listed: int
 ) -> list[tuple[float | None, tuple[Replacement, ...]]]:
-    """Return for each word how likely it stays, and its likeliest replacements.
+    """Return each word's probability to stay, and its likely replacements.
 
-    None and () where the output distribution of a word has no closed form.
+    None and () if the output distribution has no closed form.
     """
     mechanism, vocabulary = pipeline.mechanism, pipeline.lexicon.words
     if not mechanism.has_log_probs:
@@ -216,7 +216,7 @@ _TEXTS = (
 
 
 def view(result: Explanation) -> Page:
-    """Return an explanation as a page; it shows the text."""
+    """Return an explanation as a page, which shows the text."""
     marks = [_mark(token) for token in result.tokens]
     become = [token for token in result.tokens if token.stays is not None]
     become += [token for token in result.tokens if token.any_of]
@@ -247,7 +247,7 @@ def _score(name: str, token: Token) -> float | None:
 
 
 def _spread(result: Explanation) -> list[Block]:
-    """Return the scores of each token and its part of epsilon, and the whole."""
+    """Return each token's scores and share of epsilon, and the total."""
     tokens = result.tokens
     names = dict.fromkeys(name for token in tokens for name in token.scores)
     # Of a score, its share of the text is shown; the score itself is in the JSON.

@@ -1,13 +1,13 @@
-"""Selected and unchanged fields, as a run sees them in its records.
+"""Checks the selected and unchanged fields in a run's records.
 
-A selected field that is in no record was mistyped: its texts would leave unchanged.
-Output that cannot be taken back waits until that is ruled out (`HeldBack`). Unchanged
-fields are named in warnings: where their words stand in the private text of the same
-record far more often than in that of the record before, and where they look as if they
-identify people, by their names and first values. Texts that stand for nothing (NULL)
-and became words are counted.
+A selected field that no record has was probably mistyped: its texts would stay
+unchanged. Irrevocable output is held back until that is ruled out (`HeldBack`).
+Unchanged fields are named in warnings: where their words occur in the private text of
+the same record far more often than in the previous record's, and where they look as if
+they identify people, by their names and first values. Texts that mean a missing value
+(NULL) but became words are counted.
 
-All of it is a function of the private text, for the terminal of its owner alone.
+All of it depends on the private text, and is only for its owner's terminal.
 Warnings name fields and kinds, never a value.
 """
 
@@ -53,7 +53,7 @@ class Fields:
         warn: Warn,
         kept: Iterable[str] = (),
     ) -> None:
-        """Begin to count; kept: words that texts and copied fields may share."""
+        """Begin to count; kept: words that may occur in texts and copied fields."""
         self.records = 0
         self._kept = _compared(*kept)
         self._selection, self._format, self._warn = selection, format, warn
@@ -67,7 +67,7 @@ class Fields:
         self._null_marks = 0
 
     def add(self, record: Record, new: Sequence[str] = ()) -> None:
-        """Count a record; new are its texts in the output."""
+        """Count a record; `new` are its texts in the output."""
         self.records += 1
         self._present[record.present] += 1
         if self.records > SAMPLE:
@@ -91,9 +91,9 @@ class Fields:
             self._warn_of_sample()
 
     def look(self, item: Verbatim) -> None:
-        """Look at fields between records, at the first values of each.
+        """Inspect items between records, by the first values of each field.
 
-        They are copied as well: rows of other sheets of a workbook.
+        These are copied too, such as rows of other sheets in a workbook.
         """
         self._look(self._format.between(item))
 
@@ -107,19 +107,19 @@ class Fields:
                 values.add(text)
 
     def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
-        """Count records after the sample that others have read, by their fields."""
+        """Add counts by field of records that other processes have read."""
         self.records += present.total()
         self._present.update(present)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of records with each field; empty without fields."""
+        """Return the number of records per field, empty if there are no fields."""
         counts = self._counts
         return {name: counts[name] for name in self._selection.fields if name in counts}
 
     @property
     def _counts(self) -> dict[str, int]:
-        """Return the number of records with each selected or changed field."""
+        """Return the number of records per selected or changed field."""
         if self._present.keys() <= {None}:
             return {}
         counts = dict.fromkeys((*self._selection.fields, *self._selection.changed), 0)
@@ -130,12 +130,12 @@ class Fields:
 
     @property
     def absent(self) -> str | None:
-        """Return the first field that no record so far has, None without one."""
+        """Return the first selected field that no record has had so far, or None."""
         return next((name for name, count in self._counts.items() if not count), None)
 
     @property
     def copied(self) -> list[str]:
-        """Return the names of the copied fields in the sample of records, in order."""
+        """Return the names of copied fields in the sampled records, in order."""
         return list(self._copied)
 
     def identifying(self, copied: Sequence[str]) -> dict[str, str]:
@@ -145,7 +145,7 @@ class Fields:
         return named | identifying(copied, self._values)
 
     def check(self, inputs: str) -> None:
-        """Raise InputError, naming the inputs, if a selected field is in no record."""
+        """Raise InputError, naming the inputs, if no record has a selected field."""
         if self.records < SAMPLE:
             self._warn_of_sample()
         if self.absent in self._selection.changed:
@@ -155,8 +155,7 @@ class Fields:
         if self.absent is not None:
             raise InputError(
                 f"{inputs}: field {self.absent!r} is in none of the {self.records} "
-                "records, so there is no output; give the name of a field that some "
-                "of them have"
+                "records, so no output was written; name a field that the records have"
             )
 
     def _warn_of_sample(self) -> None:
@@ -191,14 +190,14 @@ class Fields:
 
 
 def _compared(*texts: str) -> set[str]:
-    """Return the words of texts by which repeated texts are recognised."""
+    """Return the words of texts, used to recognise repeated texts."""
     return {
         word for text in texts for word in _COMPARED.findall(text[:CHARACTERS].lower())
     }
 
 
 class HeldBack:
-    """A stream that holds its data until each selected field was in some record."""
+    """A stream that holds its data until every selected field has occurred."""
 
     def __init__(self, stream: BinaryIO, fields: Fields) -> None:
         self._stream, self._fields = stream, fields
@@ -206,11 +205,11 @@ class HeldBack:
 
     @property
     def closed(self) -> bool:
-        """Return whether the stream below is closed."""
+        """Return whether the underlying stream is closed."""
         return self._stream.closed
 
     def write(self, data: bytes) -> int:
-        """Write, or hold. Raises InputError if too much is held."""
+        """Write the data or hold it. Raises InputError if too much is held."""
         if self._waiting is None:
             return self._stream.write(data)
         self._waiting.write(data)
@@ -220,7 +219,7 @@ class HeldBack:
         elif self._waiting.tell() > _HELD and absent is not None:
             raise InputError(
                 f"field {absent!r} is in none of the first {self._fields.records} "
-                "records; with -o FILE all are read before there is an output"
+                "records; with -o FILE all records are read before anything is written"
             )
         return len(data)
 
@@ -231,6 +230,6 @@ class HeldBack:
             self._waiting = None
 
     def flush(self) -> None:
-        """Flush the stream below, unless data is held."""
+        """Flush the underlying stream, unless data is held."""
         if self._waiting is None:
             self._stream.flush()

@@ -1,6 +1,6 @@
-"""The files of a run: one job for each output, checked before anything is read.
+"""Plans the files of a run: one job per output, checked before reading anything.
 
-An output is never a file that the run reads; all have names, and different ones.
+An output is never a file that the run reads; output names differ.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ EVERY = Outputs()
 
 
 def check_patterns(outputs: Outputs, names: Iterable[str]) -> None:
-    """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
+    """Raise UsageError for a pattern that matches no file: probably misspelt.
 
-    Also if no input is a folder.
+    Also raised if no input is a folder.
     """
     folders = list(filter(is_folder, names))
     paths = [
@@ -45,7 +45,7 @@ def check_patterns(outputs: Outputs, names: Iterable[str]) -> None:
             if not folders:
                 raise UsageError(
                     f"{noun(name)}: patterns apply to files in folders, but no input "
-                    "is a folder; leave it out"
+                    "is a folder; leave the pattern out"
                 )
             if not any(streams.matches(path, (each,)) for path in paths):
                 shown = ", ".join(folders)
@@ -58,11 +58,11 @@ def pair_outputs(
     format: str | None,
     warn: Callable[[str], None],
 ) -> list[tuple[str, str]]:
-    """Return each input file with its output below out_dir.
+    """Pair each input file with its output below out_dir.
 
-    Of a folder these are the chosen files of a known format, at any depth, by name;
-    their outputs have the same paths below out_dir. Raises UsageError for a folder
-    without any, and for two outputs of one name.
+    A folder stands for its selected files of known formats, at any depth, sorted by
+    name; their outputs have the same paths below out_dir. Raises UsageError for a
+    folder without such files, and for two outputs with the same name.
     """
     out_dir, pairs = outputs.out_dir or "", list[tuple[str, str]]()
     for name in names:
@@ -79,7 +79,8 @@ def pair_outputs(
         if inputs > 1:
             name = os.path.relpath(output, out_dir)
             raise UsageError(
-                f"two inputs are named {name}; run once for each, into two folders"
+                f"two inputs are named {name}; process them in separate runs with "
+                "different output folders"
             )
     return pairs
 
@@ -87,9 +88,9 @@ def pair_outputs(
 def find_files(
     names: Sequence[str], format: str | None = None, chosen: Outputs = EVERY
 ) -> list[str]:
-    """Return files; a folder is replaced by its selected files of a known format.
+    """Replace each folder by its selected files of a known format.
 
-    Raises UsageError for a folder without any, InputError for one that cannot be read.
+    Raises UsageError for a folder without such files, InputError if it is unreadable.
     """
     files: list[str] = []
     for name in names:
@@ -106,7 +107,7 @@ def is_folder(name: str) -> bool:
 def _known(
     name: str, out_dir: str, format: str | None, chosen: Outputs
 ) -> tuple[list[Path], int]:
-    """Return the chosen files of a known format in a folder, and how many are not."""
+    """Return a folder's selected files of known formats, and the number of others."""
     files = [
         path for path in _files(name, out_dir) if chosen.has(path.relative_to(name))
     ]
@@ -118,7 +119,7 @@ def _known(
 
 
 def _files(name: str, out_dir: str) -> list[Path]:
-    """Return the files in a folder by name, without hidden ones, marks and outputs.
+    """Return a folder's files by name, except hidden files, marks and outputs.
 
     Raises InputError for a folder that cannot be read, and for a link to one, which is
     not followed.
@@ -161,7 +162,7 @@ class SignedReports(Reports):
     def begin(
         cls, reports: Reports, key_file: bytes | str | os.PathLike[str] | None = None
     ) -> SignedReports:
-        """Read the signing key of reports. Raises UsageError for one of other use."""
+        """Read the signing key of reports. Raises UsageError for an unsuitable key."""
         path, key = reports.sign_key, None
         if path is not None:
             named = None if isinstance(key_file, bytes) else key_file
@@ -196,7 +197,7 @@ class JobOutputs(NamedTuple):
         *,
         held: bool = False,
     ) -> JobOutputs:
-        """Open the files of a job as a part of a release, the data first.
+        """Open the files of a job as part of a release, the data first.
 
         held as in OutputFile.
         """
@@ -224,24 +225,23 @@ def plan_jobs(
     *,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
-    """Return one job for each output: the job itself, or one for each input file.
+    """Return one job per output: the given job, or one for each input file.
 
-    Each has the format of its inputs, unless standard input is the first of them.
+    Each has the format of its inputs, unless standard input comes first.
 
-    read: files that the command reads beside its inputs. Raises UsageError if formats,
-    names or outputs do not go together.
+    read: files that the command reads in addition to its inputs. Raises UsageError if
+    formats, names or outputs are incompatible.
     """
     outputs = job.outputs
     once = list(filter(streams.is_stream, job.inputs))
     if outputs.is_several and once:
         raise UsageError(
-            "standard input, pipes and devices have no name from which to derive an "
-            "output's; name the files, or give -o FILE"
+            "the outputs of standard input, pipes and devices need a name; give -o FILE"
         )
     if len(set(once)) < len(once):
         raise UsageError(
-            f"{source.location(once[0])} is named twice and can be read once; leave "
-            "one out"
+            f"{source.location(once[0])} is named twice but can be read only once; "
+            "name it once"
         )
     check_patterns(outputs, job.inputs)
     jobs = [_with_format(each) for each in _divide(job, warn)]
@@ -292,7 +292,7 @@ def _divide(job: Job, warn: Callable[[str], None]) -> list[Job]:
 
 
 def _with_format(job: Job) -> Job:
-    """Return a job with the format of its inputs, as far as files tell it."""
+    """Return a job with the format of its inputs, as far as file names show it."""
     if source.is_nameless(job.inputs[0]):
         source.one_format(job.inputs if job.format is None else ())
         return job
@@ -300,23 +300,23 @@ def _with_format(job: Job) -> Job:
 
 
 def _check_streams(job: Job) -> None:
-    """Raise UsageError for closed standard streams, and names not valid in reports."""
+    """Raise UsageError for closed standard streams, or names invalid in reports."""
     reads = any(map(streams.is_standard, job.inputs))
     for stream, used in (("stdin", reads), ("stdout", job.output is None)):
         if used and getattr(sys, stream, None) is None:
-            raise UsageError(f"{stream} is closed; name a file")
+            raise UsageError(f"{stream} is closed; name a file instead")
     name = Path(job.output or "").name
     try:
         name.encode()
     except UnicodeEncodeError:
         raise UsageError(
-            f"the output's name {os.fsencode(name)!r} is not UTF-8, so its report "
-            "could not name it; choose another with -o"
+            f"the output's name {os.fsencode(name)!r} is not UTF-8, so a report cannot "
+            "contain it; choose another name with -o"
         ) from None
 
 
 def is_private(path: Path) -> bool:
-    """Return whether the public report beside a file belongs to this file."""
+    """Return whether the public report beside a file belongs to it."""
     try:
         beside = streams.read_small(sidecar_path(path), "report")
         report = document.decode(beside, path.name)
@@ -328,13 +328,13 @@ def is_private(path: Path) -> bool:
 
 
 def make_folder(folder: str, jobs: Sequence[Job], reports: SignedReports) -> None:
-    """Make the folder of the outputs, and check that all files can be written."""
+    """Create the output folder, and check that all files can be written."""
     try:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
             parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"{folder}: no folder of outputs can be made here: {error.strerror}; name "
+            f"{folder}: cannot create the output folder: {error.strerror}; choose "
             f"another one with {option('out-dir')}"
         ) from None
     for job in jobs:
@@ -345,9 +345,9 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: SignedReports) -> Non
 def open_internal(
     reports: SignedReports, release: Release
 ) -> Callable[[Callable[[], Document]], None]:
-    """Open the files of the internal report, and return the function that writes it.
+    """Open the internal report's files, and return a function that writes it.
 
-    It takes a function that makes the report, called only if there is a file.
+    The function takes a builder of the report, called only if there is a file.
     """
     opened, page = (
         None if path is None else release.open(str(path)).stream

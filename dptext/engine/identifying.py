@@ -1,6 +1,6 @@
-"""How a field identifies people: by the look of its values, and by its name.
+"""Detects fields that identify people, by their values and their names.
 
-Nothing is kept of values but counts, in an amount of memory that does not grow with
+Only counts of values are kept, in an amount of memory that does not grow with
 them. Messages name kinds and counts, never a value.
 """
 
@@ -94,7 +94,7 @@ _STATES = frozenset("true false yes no y n t f 0 1 none null n/a na - ?".split()
 
 
 class FieldValues:
-    """Counts the texts of a field, their words, and the texts of each look."""
+    """Counts a field's texts, their words, and how many match each pattern."""
 
     def __init__(self) -> None:
         self.texts = self.words = 0
@@ -106,7 +106,7 @@ class FieldValues:
         self._states = True
 
     def add(self, text: str) -> None:
-        """Count a value, "" for one of no text."""
+        """Count a value, "" for a missing text."""
         value = text.strip()
         if not value:
             return
@@ -126,14 +126,14 @@ class FieldValues:
         self._looks[known[0]] += 1
 
     def count(self, *looks: str) -> int:
-        """Return how many of the texts have at least one of these looks."""
+        """Return the number of texts that match at least one of these patterns."""
         wanted = {*looks}
         return sum(n for each, n in self._looks.items() if not wanted.isdisjoint(each))
 
     def share(self, look: str) -> float:
-        """Return how many of the texts look like something, 0 of none.
+        """Return the share of texts that match a pattern, 0 without texts.
 
-        Of different texts where these say it more clearly: one that stands for "none"
+        Distinct texts are used if their share is larger, since a placeholder for "none"
         may be repeated.
         """
         of_all = self.count(look) / max(self.texts, 1)
@@ -143,7 +143,7 @@ class FieldValues:
         return max(of_all, matching / self.different)
 
     def looks(self) -> str:
-        """Describe the values."""
+        """Describe how the values look."""
         if not self.texts:
             return "not text"
         for look in ("dates", "numbers"):
@@ -163,14 +163,14 @@ class FieldValues:
         return self._states
 
     def kind(self, name: str) -> Kind | None:
-        """Return how the field of this name identifies people, if it does."""
+        """Return how a field with this name identifies people, or None."""
         how = self.identifies(name)
         return None if how is None else how.kind
 
     def identifies(self, name: str, *, by_name: bool = True) -> Identifying | None:
-        """Return how the field identifies people, and how many of its values do so.
+        """Return how the field identifies people and how many values do, or None.
 
-        By what the values are, and else, unless by_name is False, by its name.
+        Decided by the values, or else, unless by_name is False, by the name.
         """
         for kind in (Kind.EMAIL, Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME):
             if matching := self._matching(kind):
@@ -183,13 +183,13 @@ class FieldValues:
         return Identifying(named, self.texts, self.texts, by_name=True)
 
     def _may_be(self, kind: Kind) -> bool:
-        """Return whether values are no states or amounts, which do not identify."""
+        """Return whether values are more than states or amounts."""
         if self._states or self.count("amounts") >= _MOST * self.texts:
             return False
         return kind is not Kind.PHONE or self.count("long numbers") > 0
 
     def _matching(self, kind: Kind) -> int:
-        """Return how many values are of a kind, 0 where there are too few to tell."""
+        """Return how many values are of a kind, 0 if there are too few to decide."""
         if self.share(kind) >= _MOST:
             return self.count(kind)
         if kind is Kind.NAME:
@@ -203,7 +203,7 @@ class FieldValues:
         return inside if inside >= _CERTAIN.get(kind, 1) else 0
 
     def _by_name(self, name: str) -> Kind | None:
-        """Return the kind that a name tells, of people's names with their values."""
+        """Return the kind implied by a name; for people's names, values count too."""
         words = words_of_name(name)
         sections = _sections()
         for end in {"".join(words[-2:]), *words[-1:]}:
@@ -219,7 +219,7 @@ class FieldValues:
         return Kind.NAME if is_list and words[-1:] == ["name"] else None
 
     def _kind_of_person(self) -> Kind | None:
-        """Return the kind of the values of a field named after people."""
+        """Return the kind of values in a field named after people."""
         if max(map(self.share, ("full names", "known names", _LISTED))) >= _MOST:
             return Kind.NAME
         if self.different < _FEW:
@@ -231,7 +231,7 @@ class FieldValues:
 
 
 class Identifying(NamedTuple):
-    """How a field identifies people: the kind, and how many of its values are so."""
+    """How a field identifies people: the kind, and how many values are of it."""
 
     kind: Kind
     #: How many values are so.
@@ -245,11 +245,11 @@ class Identifying(NamedTuple):
 
     @property
     def look(self) -> str:
-        """Return the end of "it looks like", without any value."""
+        """Return the text that follows "it looks like", without any value."""
         return f"texts with {self.kind}" if self.inside else str(self.kind)
 
     def __str__(self) -> str:
-        """Return the end of "the field ...": kind and count, without any value."""
+        """Return the text that follows "the field ...": kind and count, no value."""
         if self.inside:
             where = f"in {self.matching:,} of {self.values:,} values"
             return f"holds {_ONE[self.kind]} {where}"
@@ -263,9 +263,9 @@ _ValueLooks = tuple[str, ...]
 
 
 def _looks(value: str, words: int) -> _ValueLooks:
-    """Return everything that a value of so many words looks like.
+    """Return all patterns that a value with this many words matches.
 
-    Each row of a file comes here, so quick checks come first.
+    Called for every row of a file, so quick checks come first.
     """
     short = value[:_SHORT]
     if not words and "@" not in value:  # no letters
@@ -288,7 +288,7 @@ def _looks(value: str, words: int) -> _ValueLooks:
 
 
 def _is_listed(value: str) -> bool:
-    """Return whether all words are names of the public list, or else initials."""
+    """Return whether all words are listed public names or initials."""
     words = value.replace(",", " ").replace(".", " ").split()
     named = [each for each in words if len(each) > 1]
     if not named or not all(each[0].isupper() for each in words):
@@ -304,7 +304,7 @@ def _first_word(text: str) -> str:
 
 
 def _kinds(value: str, short: str) -> Iterator[str]:
-    """Yield the kinds of a value, and the kinds of its parts."""
+    """Yield the kinds of a value and of its parts."""
     if "@" in value and _has_email(value):
         yield _INSIDE[Kind.EMAIL]
     if _NUMBERED.search(value):
@@ -341,12 +341,12 @@ def _numbers(value: str, short: str) -> Iterator[str]:
 
 
 def words_of_name(name: str) -> list[str]:
-    """Return the words of the name of a field, such as firstName or first_name."""
+    """Split the name of a field into words, such as firstName or first_name."""
     return [word.lower() for word in _HUMP.split(name) if word]
 
 
 def _has_email(value: str) -> bool:
-    """Return whether a text has an e-mail address.
+    """Return whether a text contains an e-mail address.
 
     Only text near an @ is searched, since texts may be long.
     """
@@ -398,13 +398,13 @@ def _given_names() -> frozenset[str]:
 def identifying(
     fields: Iterable[str], values: Mapping[str, FieldValues]
 ) -> dict[str, str]:
-    """Return the look of each of these fields that looks identifying."""
+    """Describe each of these fields that looks identifying."""
     looks = {name: values.get(name, FieldValues()).identifies(name) for name in fields}
     return {name: how.look for name, how in looks.items() if how is not None}
 
 
 def advise() -> str:
-    """Describe what to do about an unchanged field that looks identifying."""
+    """Return advice on an unchanged field that looks identifying."""
     return (
         f"make it private ({option('field')}) or a {REPLACEMENT} "
         f"({option(REPLACEMENT)}), or leave it out ({option('drop')})"
@@ -412,14 +412,14 @@ def advise() -> str:
 
 
 def advise_on_vectors() -> str:
-    """Advise on an unchanged id of vectors, which have no other columns."""
+    """Return advice on unchanged ids of vectors, which have no other columns."""
     return f"name records by another field ({option('id')})"
 
 
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
-    """State which unchanged fields look identifying, and what to do.
+    """Describe the unchanged fields that look identifying, and what to do.
 
-    written: the output is there; else it is said of one to come.
+    written: whether the output exists already or is still to come.
     """
     advice = advice or advise()
     if len(kinds) == 1:

@@ -1,7 +1,7 @@
-"""A job of a run, its tasks, and the worker that makes them private.
+"""A job of a run, its tasks, and the worker that sanitizes them.
 
 A job names inputs and an output. It is split into tasks: batches of records, or parts
-of a file, each of which one worker reads, makes private and writes alone.
+of a file. One worker reads, sanitizes and writes each task.
 """
 
 from __future__ import annotations
@@ -57,23 +57,23 @@ class Job:
 
     @property
     def format(self) -> str | None:
-        """Return the format of all inputs; None until it is decided, once."""
+        """Return the format of all inputs, None until it is known."""
         return self.selection.format
 
     @property
     def named(self) -> formats.Format | None:
-        """Return the format that the name of the output tells of the inputs, if any."""
+        """Return the input format implied by the output's name, or None."""
         return None if self.converts else formats.by_suffix(self.output or "")
 
     @property
     def batch_size(self) -> int:
-        """Return the most records in a batch."""
+        """Return the maximum number of records in a batch."""
         return 1 if self.outputs.line_buffered else self.work.batch_size
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A finished output, as its bytes left."""
+    """A finished output, with the digest of its released bytes."""
 
     format: str
     #: Size.
@@ -93,7 +93,7 @@ class Written:
 
 
 class FilePart(NamedTuple):
-    """Whole records of an input as bytes, with everything needed to read them."""
+    """Whole records of an input as bytes, with everything needed to parse them."""
 
     format: str
     selection: Selection
@@ -108,7 +108,7 @@ class FilePart(NamedTuple):
     data: bytes = b""
 
     def source(self, stream: BinaryIO) -> formats.Input:
-        """Return the input for a reader, from a stream of head and whole records."""
+        """Return the input for a parser, from a stream of head and whole records."""
         line = self.line + 1 - self.head.count(b"\n")
         return formats.Input(
             stream=stream,
@@ -131,7 +131,7 @@ class Task(NamedTuple):
     leaves_out: bool = False
 
     def bare(self) -> Task:
-        """Return the task for another process, without parts for the writer alone."""
+        """Return the task for another process, without data only the writer needs."""
         records = [
             Record(
                 record.ordinal,
@@ -166,9 +166,9 @@ class TaskResult(NamedTuple):
 
 
 class Worker:
-    """Carries out tasks by one pipeline and one run key, which decide every draw.
+    """Executes tasks with one pipeline and one run key, which determine every draw.
 
-    output as in Randomness.
+    output: as in Randomness.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Worker:
         self._key = key
 
     def __call__(self, task: Task) -> TaskResult:
-        """Make a batch or a part private."""
+        """Sanitize a batch or a part."""
         return self._records(task) if task.part is None else self._part(task)
 
     def _records(self, task: Task) -> TaskResult:
@@ -210,7 +210,7 @@ class Worker:
         )
 
     def _part(self, task: Task) -> TaskResult:
-        """Read a part, make it private, and write it.
+        """Read, sanitize and write a part.
 
         The first FIRST_TEXTS texts of a run must come before it.
         """
@@ -266,13 +266,13 @@ def find_replacement(selection: Selection, key: RunKey) -> formats.Replacement:
 
 
 class Shuffled(formats.Writer):
-    """Gives a writer its records in random order, when all of them are there.
+    """Passes records to a writer in random order once all have been collected.
 
-    A record's place follows from 128 bits that the key of the run gives for its place
-    in the input and its texts, or for its id and its texts, as BLAKE2b gives its noise:
+    A record's place follows from 128 bits that the run key derives from its place
+    in the input and its texts, or from its id and texts, by BLAKE2b like its noise:
     nobody without the key can tell the order from one drawn at random. A key file, the
     same input and the same settings give the same order again; where two inputs differ,
-    the records that are equal in both keep their order among each other. All records
+    the records that are equal in both keep their relative order. All records
     of an output are held in memory until its last one is read.
     """
 
@@ -283,7 +283,7 @@ class Shuffled(formats.Writer):
         key: RunKey,
         output: str | None,
     ) -> None:
-        """Draw the order by the key of a run, apart from all noise of the pipeline.
+        """Derive the order from the run key, independently of the pipeline's noise.
 
         output as in Randomness.
         """
@@ -292,18 +292,18 @@ class Shuffled(formats.Writer):
         self._held: list[tuple[bytes, int, Record, Sequence[str]]] = []
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Hold a record; the number of it decides nothing, as no two places are equal.
+        """Hold a record; ties by number do not occur, as no two places are equal.
 
         Places are equal with a chance of 2^-128 for two records.
         """
         self._held.append((self._order.nonce(record), len(self._held), record, texts))
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write everything between records, ahead of the records."""
+        """Write items between records immediately, before all records."""
         self._writer.verbatim(item)
 
     def close(self) -> None:
-        """Write all records."""
+        """Write all records in random order."""
         self._held.sort(key=lambda held: held[:2])
         for _, _, record, texts in self._held:
             self._writer.write(record, texts)
@@ -312,12 +312,12 @@ class Shuffled(formats.Writer):
 
     @property
     def note(self) -> str:
-        """Return the note of the writer."""
+        """Return the writer's note."""
         return self._writer.note
 
 
 class Recipe(NamedTuple):
-    """Everything needed to make a worker in another process."""
+    """Everything needed to build a worker in another process."""
 
     #: With an epsilon, never a risk.
     profile: Profile
@@ -329,7 +329,7 @@ class Recipe(NamedTuple):
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline, key: RunKey) -> Recipe:
-        """Return the recipe for workers of a pipeline and a run key.
+        """Return the recipe for workers with a pipeline and a run key.
 
         Raises UsageError for a decoder that asks a third party, since one process
         bounds the requests.
@@ -343,7 +343,7 @@ class Recipe(NamedTuple):
         return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
 
     def pipeline(self, lexicon: Lexicon) -> Pipeline:
-        """Make the pipeline again.
+        """Build the pipeline again.
 
         Raises LexiconError and UsageError if the content of a file has changed.
         """
@@ -354,12 +354,12 @@ class Recipe(NamedTuple):
         pipeline = pipelines.build(self.profile, lexicon)
         if pipeline.identity != self.identity:
             raise UsageError(
-                "a file that the settings name has changed since the run began; run "
+                "a file named in the settings has changed since the run began; run "
                 "again"
             )
         return pipeline
 
     def worker(self, output: str | None = None) -> Worker:
-        """Make the pipeline and its worker again; output as in Randomness."""
+        """Build the pipeline and its worker again; output: as in Randomness."""
         pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
         return Worker(pipeline, self.key, Meters(pipeline.lexicon), output)

@@ -1,6 +1,6 @@
-"""Whether a lexicon knows the words of the first records.
+"""Checks whether a lexicon knows the words of the first records.
 
-One that does not is of another language: all unknown words are one input of a
+If not, the language is probably another: all unknown words are one input of a
 mechanism, so that the output is private and means nothing. Warnings hold no word.
 """
 
@@ -51,10 +51,10 @@ def _unspaced() -> re.Pattern[str]:
 
 
 class Language:
-    """Warns once if the lexicon does not know the language of the first records.
+    """Warns once if the lexicon does not fit the language of the first records.
 
-    tokenizer finds words by the lexicon of that name; without one only `public` looks
-    at texts, for those that topics were made of.
+    tokenizer finds words using the named lexicon; without one, only `public` inspects
+    texts, to recognise texts that topics were built from.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Language:
         self._has_languages = False
 
     def look(self, records: Iterable[Record]) -> None:
-        """Look at the next records, before they are written.
+        """Inspect the next records before they are written.
 
         Raises UsageError for texts in a script without spaces between words, in which
-        a whole sentence counts as one word, and for those that topics were made of.
+        a whole sentence counts as one word, and for texts that topics were built from.
         """
         if self._public is not None:
             records = list(records)
@@ -116,10 +116,9 @@ class Language:
         if is_unspaced and not self._is_whole:
             raise UsageError(
                 "the first records are in a script without spaces between words "
-                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
-                "not know their words; put spaces between words and give a lexicon "
-                f"of the language ({option('lexicon')}), or choose what happens to "
-                "unknown "
+                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does not "
+                "know their words; put spaces between words and give a lexicon of the "
+                f"language ({option('lexicon')}), or choose a treatment for unknown "
                 f"words: {option('set', 'tokens.unknown=mask')} (or drop, perturb, "
                 "keep)"
             )
@@ -127,7 +126,7 @@ class Language:
             self._say()
 
     def close(self) -> None:
-        """Warn now if there were fewer records than the sample."""
+        """Warn now if there were fewer records than the sample size."""
         if self._records < SAMPLE:
             self._say()
         if self._public is not None and self._public.warning:
@@ -145,26 +144,26 @@ class Language:
                 self._say_of_texts()
         elif self._is_whole:
             self._warn(
-                f"{self._lexicon} were made with a lexicon that lacks over a third of "
-                "the first words, so that topics say little of these texts: for texts "
-                "in another language, make topics with a lexicon of it (dptext topics "
-                "build)"
+                f"{self._lexicon} were built with a lexicon that lacks over a third of "
+                "the first words, so they describe these texts badly; for texts in "
+                "another language, build topics with a lexicon of that language "
+                "(dptext topics build)"
             )
         else:
             self._warn(
                 f"over a third of the first words are not in lexicon {self._lexicon}: "
-                "for texts in another language, make a lexicon of it: dptext lexicon "
-                "adapt (private)"
+                "for texts in another language, build a lexicon from public texts: "
+                "dptext lexicon adapt"
             )
 
     def _say_of_texts(self) -> None:
-        """Warn of single texts that mean nothing in the output."""
+        """Warn about single texts whose output is meaningless."""
         of_all = f"of the first {self._texts:,} texts"
-        lost = "such texts lose their meaning; leave them out"
+        lost = "such texts lose their meaning; remove them"
         if self._marked:
             self._warn(
-                f"{self._marked} {of_all}: in another language, so that nothing of "
-                f"them is written; name it, as in {option('language', 'de')}"
+                f"{self._marked} {of_all}: in another language, so nothing of them is "
+                f"written; name the language, as in {option('language', 'de')}"
             )
         if self._foreign:
             self._warn(
@@ -186,7 +185,7 @@ class Language:
 
 
 def _count_lower(words: Words) -> int:
-    """Count texts with common words that stay, and without a capital letter."""
+    """Count texts with common kept words but no capital letter."""
     kind = words.flags & kinds.KIND
     texts = np.repeat(np.arange(len(words.ends)), np.diff(words.ends, prepend=0))
     size = len(words.ends)
@@ -196,9 +195,9 @@ def _count_lower(words: Words) -> int:
 
 
 def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
-    """Return the kinds of pieces, where names count as words, known or not: (n,).
+    """Return the kinds of pieces; names count as words, known or not: (n,).
 
-    Nouns of other languages may be read as names, which have a capital, too.
+    Capitalised nouns of other languages may otherwise be tokenized as names.
     """
     kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
     if words.languages is not None:  # others are read by lists
@@ -211,7 +210,7 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
 
 
 def _count_foreign(kind: Ints, words: Words) -> int:
-    """Return how many texts have over a third unknown words."""
+    """Count texts in which more than a third of the words are unknown."""
     starts = np.r_[0, words.ends[:-1]]
     totals = [
         np.r_[0, np.cumsum(each)]
@@ -222,13 +221,13 @@ def _count_foreign(kind: Ints, words: Words) -> int:
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:
-    """Return whether settings over a profile choose the treatment of unknown words."""
+    """Return whether overrides set the treatment of unknown words."""
     tokens = overrides.get("tokens")
     return isinstance(tokens, Mapping) and "unknown" in tokens
 
 
 def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
-    """Return the languages of at least a twentieth of longer texts, [] for English."""
+    """Return languages with at least 5% of the longer texts, [] for English only."""
     every = replace(policy, languages=(ENGLISH, *languages.languages()))
     long = [text for text in texts if len(text.split()) >= languages.MANY]
     read = Counter(Tokenizer(lexicon, every).words(long).languages)

@@ -1,4 +1,4 @@
-"""A plan of a run before any text is read: figures on public data alone."""
+"""Plans a run before any text is read, with figures from public data alone."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of an input in bytes; packed: bytes of compressed files in it."""
+    """The size of an input in bytes; packed: bytes in compressed files."""
 
     bytes: int
     packed: int = 0
 
     @classmethod
     def from_job(cls, job: Job) -> Size | None:
-        """Return the size of files and folders together; None with standard input."""
+        """Return the total size of files and folders, None with standard input."""
         if any(map(streams.is_stream, job.inputs)):
             return None
         total = packed = 0
@@ -104,12 +104,12 @@ class Size:
 
     @property
     def text(self) -> int:
-        """Return an estimate of the bytes of text."""
+        """Estimate the bytes of text."""
         return self.bytes + (UNPACKED - 1) * self.packed
 
     @property
     def counted(self) -> str:
-        """Describe the estimate of the bytes of text."""
+        """Describe the estimated bytes of text."""
         if not self.packed:
             return f"if all {self.bytes:,} bytes are text"
         which = "" if self.packed == self.bytes else f" of {self.bytes:,} bytes"
@@ -121,7 +121,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The guarantee, figures and costs of a run, before it."""
+    """The guarantee, figures and costs of a run in advance."""
 
     profile: str
     #: The first line of the answer after the run.
@@ -168,7 +168,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ThirdPartyCost:
-    """The requests to a third party."""
+    """The estimated requests to a third party."""
 
     host: str
     model: str
@@ -192,7 +192,7 @@ def planned(
     key: str,
     public_text: PublicFigures = ((), ()),
 ) -> Plan:
-    """Plan a request with its pipeline; key: the origin of its key, as in a report."""
+    """Plan a request with its pipeline; key: the origin of its key, as in reports."""
     job, limits = request.job, subject_limit(request.ledger)
     selection = job.selection
     promise = documents.promised(
@@ -223,9 +223,9 @@ def plan(
     bayes_risk: bool | None = None,
     public_text: PublicFigures = ((), ()),
 ) -> Plan:
-    """Plan a run; size is that of the input, promise its statement.
+    """Plan a run; size is of the input, promise is its statement.
 
-    limits: those of a ledger, None without one.
+    limits: of a ledger, or None.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
@@ -273,7 +273,7 @@ def plan(
 
 
 def _third_party_cost(pipeline: Pipeline, size: int) -> ThirdPartyCost | None:
-    """Return the cost for a third party to write this many bytes of text.
+    """Estimate what a third party charges to write this many bytes of text.
 
     Estimated from one long text of public sentences; nothing is sent.
     """
@@ -303,9 +303,9 @@ def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
 
 
 def _characters(pipeline: Pipeline) -> float:
-    """Return the speed here, in characters a second, of the fastest batch.
+    """Measure the speed here, in characters per second of the fastest batch.
 
-    The first ones are slow: tables and models are loaded when they are used.
+    The first batches are slow, as tables and models are loaded on first use.
     """
     randomness = pipeline.randomness(RunKey.from_seed(0))
     texts, rates = _varied_texts(pipeline), list[float]()
@@ -321,9 +321,10 @@ def _characters(pipeline: Pipeline) -> float:
 
 
 def _varied_texts(pipeline: Pipeline) -> Iterator[str]:
-    """Yield public texts endlessly, no two alike, as users' texts are.
+    """Yield endless public texts, no two alike, to resemble users' texts.
 
-    Equal ones would be found in memory. A third of the words are others of the lexicon.
+    Equal texts would be cached. A third of the words are replaced by others of the
+    lexicon.
     """
     random, words = np.random.default_rng(0), pipeline.lexicon.words
     for sentence in cycle(SENTENCES):
@@ -376,7 +377,7 @@ def view(result: Plan) -> Page:
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
-        lead=("Nothing private was read for this plan.",),
+        lead=("No private text was read for this plan.",),
         footer=f"dptext sanitize {option('plan')}, mechanism {result.mechanism}, "
         f"lexicon {result.lexicon}",
         first=(

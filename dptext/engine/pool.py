@@ -1,4 +1,4 @@
-"""Batches in several processes: the same bytes and figures as in one.
+"""Runs batches in several processes, with the same bytes and figures as in one.
 
 Each worker has the pipeline and the run key, which decide every draw, and its own
 meters. This process reads and writes records for them. If records of a format can be
@@ -50,9 +50,9 @@ T = TypeVar("T")
 def started(
     make: Callable[[], Callable[[Task], T]], jobs: int, ready: Callable[[Task], T]
 ) -> Iterator[list[Connection]]:
-    """Start processes for a block; each makes a worker, which does tasks.
+    """Start worker processes for a block; `make` builds each worker.
 
-    If it is safe they are forks of this process and use ready, a worker like those of
+    If it is safe they are forks of this process and use ready, a worker like those from
     make: nothing is loaded twice. They start now, before the block starts threads,
     which a fork would lack. Each has its own pipe: a process that is killed in the
     middle of a message leaves no other one waiting.
@@ -78,7 +78,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Hand tasks to processes; yield their results in order.
+    """Distribute tasks over processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """
@@ -93,7 +93,8 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
             answer = worker.recv()
         except (EOFError, OSError):
             raise DptextError(
-                "a worker process stopped (is there enough memory?); try fewer jobs"
+                "a worker process stopped unexpectedly, perhaps for lack of memory; "
+                "use fewer jobs"
             ) from None
         finally:
             free.put(worker)
@@ -116,7 +117,7 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
 
 
 def _openblas() -> Callable[[int], None] | None:
-    """Return the function that sets the threads of numpy's OpenBLAS, if it has one."""
+    """Return the function that sets the threads of numpy's OpenBLAS, or None."""
     folder = Path(np.__file__).parents[1] / "numpy.libs"
     for path in folder.glob("libscipy_openblas64_*"):
         library = ctypes.CDLL(str(path))
@@ -125,16 +126,16 @@ def _openblas() -> Callable[[int], None] | None:
 
 
 def _can_copy() -> bool:
-    """Return whether this process can be forked, which needs a single thread.
+    """Return whether this process can be forked: it must have a single thread.
 
-    In a fork the lock of another thread would stay held.
+    In a fork, another thread's lock would stay held forever.
     """
     threads = threading.active_count() > 1 or _THREADED & sys.modules.keys()
     return sys.platform == "linux" and not threads and _openblas() is not None
 
 
 def _copied(ready: Callable[[Task], T]) -> Callable[[Task], T]:
-    """Return the worker of the process that this one is a copy of, on one thread."""
+    """Return the worker inherited from the parent process, limited to one thread."""
     if set_threads := _openblas():
         set_threads(1)
     return ready
@@ -142,7 +143,7 @@ def _copied(ready: Callable[[Task], T]) -> Callable[[Task], T]:
 
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Have processes that start meanwhile use one thread: they share the cores."""
+    """Limit processes started in a block to one thread, as they share the cores."""
     before = {name: os.environ[name] for name in _THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(_THREADS, "1"))
     try:
@@ -155,9 +156,9 @@ def one_thread_each() -> Iterator[None]:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Have processes that start meanwhile leave a terminal's signals to this one.
+    """Make processes started in a block ignore the terminal's signals.
 
-    It is the one that writes, and stops the others. Here they are held until the end.
+    This process writes and stops the others. It receives held signals at the end.
     """
     if not hasattr(signal, "pthread_sigmask"):  # no such signals on this system
         yield
@@ -174,9 +175,9 @@ def signals_held() -> Iterator[None]:
 
 
 def begin() -> None:
-    """Begin a process that ends when the one that started it does, however that ends.
+    """Set up a process that ends when its parent does, however that ends.
 
-    An interrupt is left to that one.
+    Interrupts are left to the parent.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -199,9 +200,9 @@ def _serve(
     make: Callable[[], Callable[[Task], object]],
     interface: Interface,
 ) -> None:
-    """Carry out tasks in a worker process; setup that may fail is in the first task.
+    """Execute tasks in a worker process; setup errors are reported by the first task.
 
-    interface: that of the process which started it, for its messages.
+    interface: of the parent process, for messages.
     """
     begin()
     make = cache(make)

@@ -1,6 +1,6 @@
-"""One pass over the records of a job, for words and for vectors.
+"""A single pass over a job's records, for words and for vectors.
 
-Records are read, looked at and handed to a worker batch after batch: here, or by the
+Records are read, inspected and passed to a worker batch by batch: here, or by the
 processes of dptext.engine.pool, which give the same results in the same order.
 """
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 def _ignore(line: str) -> None:
-    """Take a warning that concerns no output."""
+    """Ignore a warning that concerns no output."""
 
 
 class JobRecords:
-    """The records of a job, and checks of their fields and their language."""
+    """The records of a job, with checks of their fields and language."""
 
     def __init__(
         self,
@@ -38,10 +38,10 @@ class JobRecords:
         texts: int = 0,
         kept: Iterable[str] = (),
     ) -> None:
-        """Open the inputs of a job until the stack ends.
+        """Open the inputs of a job until the stack is closed.
 
-        aside takes faulty records; language looks at all others; texts: number of texts
-        of the run before; kept: words that texts and copied fields may share.
+        aside receives faulty records; language inspects all others; texts: number of
+        texts earlier in the run; kept: words that texts and copied fields may share.
         """
         self.source = Source(job, aside, texts, warn)
         self.format = self.source.open(stack)
@@ -51,7 +51,7 @@ class JobRecords:
         self._language, self._job, self._stack = language, job, stack
 
     def batches(self) -> Iterator[Task]:
-        """Yield the records alone, batch after batch."""
+        """Yield tasks with records only, batch by batch."""
         for batch in pipeline.batches(self.source.records(), self._job.batch_size):
             yield Task(batch, 0)
 
@@ -62,10 +62,10 @@ class JobRecords:
         make: Callable[[], Callable[[Task], T]] | None,
         before: Callable[[Task], None] | None = None,
     ) -> Iterator[tuple[Task, T]]:
-        """Yield each task with the result of work on it.
+        """Yield each task with its result.
 
-        make returns the same work in another process, None for a job of one; before is
-        called with a task before any work on it.
+        make builds the same worker in another process, None for a single process;
+        before is called with each task before it is worked on.
         """
         tasks = self._looked_at(tasks, before)
         if self._job.work.jobs == 1 or make is None:
@@ -87,7 +87,7 @@ class JobRecords:
             yield task
 
     def close(self) -> None:
-        """Check the job as a whole, at its end.
+        """Check the whole job at its end.
 
         Raises InputError if no record could be read, if no record has a selected
         field, and if an input that will be replaced has changed.

@@ -1,12 +1,12 @@
-"""Audit of a release as a whole: what an audit of the mechanism alone cannot see.
+"""Audits a release as a whole, for faults that a mechanism audit cannot see.
 
-A mechanism may follow its formula and the release may yet show more than is printed:
+A mechanism may follow its formula while the release reveals more than is stated:
 steps that share their random bits, records with short nonces, a decoder that looks
-at the text, a prior that is not that of the replaced words, a budget that spends more
-than it says (`budget_audit`). Each is looked at by the path of a release, on public
+at the text, a prior that is not that of replaced words, a budget that spends more
+than it states (`budget_audit`). Each is tested through the release path, on public
 texts made of the lexicon's own words.
 
-`draws` gives the audit of a mechanism its draws by that path, and `view` puts the
+`draws` gives the mechanism audit draws made on that path, and `view` puts the
 findings of both into words.
 """
 
@@ -81,7 +81,7 @@ _TURNS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseCheck:
-    """One tested property of a release."""
+    """A tested property of a release."""
 
     #: In short: "random bits", "nonces", "decoder", "prior" or "budget".
     name: str
@@ -92,12 +92,12 @@ class ReleaseCheck:
 
     @property
     def refuted(self) -> bool:
-        """Return whether the program breaks its promise."""
+        """Return whether the program violates its guarantee."""
         return bool(self.fault)
 
 
 class _BitsByOrdinal(Randomness):
-    """Random bits that follow from the ordinal of a record, not from its texts."""
+    """Random bits derived from a record's ordinal instead of its texts."""
 
     def nonce(self, record: Record) -> bytes:
         return super().nonce(Record(record.ordinal, (), None))
@@ -161,7 +161,7 @@ def check_prior(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) -> str:
-    """State how often a guess is right, where it is not as often as the risk says."""
+    """Describe how often a guess is right if it contradicts the risk, else ""."""
     rng = np.random.default_rng(SEED)
     shares = counts[replaced] / counts[replaced].sum()
     ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)
@@ -179,7 +179,7 @@ def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) ->
 
 
 def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
-    """Look at every block of random bits of some records: none may be used twice."""
+    """Check that no block of random bits is used twice in some records."""
     asked: list[bytes] = []
     streams = pipeline.randomness(RunKey.from_seed(SEED)).watched(asked.append)
     batches = records(pipeline)
@@ -203,7 +203,7 @@ def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str:
-    """Name the owner of a block of random bits."""
+    """Name the owners of a block of random bits."""
     for record in records:
         nonce = streams.nonce(record)
         if nonce[:8] == block[:8]:
@@ -225,7 +225,7 @@ def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str
 
 
 def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
-    """Compare the first counter blocks of many records: all 128 bits must count."""
+    """Compare the first counter blocks of many records: all 128 bits must vary."""
     streams = pipeline.randomness(RunKey.from_seed(SEED))
     asked: list[bytes] = []
     watched = streams.watched(asked.append)
@@ -266,9 +266,9 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
 
 
 def binary_rank(rows: Sequence[bytes]) -> int:
-    """Return the rank over 0 and 1 of rows of bits, each with a 1 appended.
+    """Return the rank over GF(2) of rows of bits, each with a 1 appended.
 
-    By the 1 a bit that is always set counts as little as one that never is.
+    Because of the 1, a bit that is always set adds as little as one that never is.
     """
     basis: dict[int, int] = {}
     for row in rows:
@@ -283,7 +283,7 @@ def binary_rank(rows: Sequence[bytes]) -> int:
 
 
 def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
-    """Check that texts of other words with the same draws have equal written words."""
+    """Check that equal draws give equal written words for different texts."""
     public = scripted(pipeline)
     # A word that is drawn once for several places is drawn as any other.
     public = replace(public, profile=replace(public.profile, strategy=Strategy.TOKEN))
@@ -317,7 +317,7 @@ def _as_records(texts: list[str], turn: int) -> list[Record]:
 
 
 def draws(pipeline: Pipeline) -> AuditDraws:
-    """Return draws by public randomness: every call another record, or run."""
+    """Return draws with public randomness: each call uses another record or run."""
     randomness = pipeline.randomness(RunKey.from_seed(0))
     numbers, batches = count(), 0
 
@@ -346,7 +346,7 @@ def draws(pipeline: Pipeline) -> AuditDraws:
         return np.concatenate(drawn)
 
     def _records(stream: Randomness, ids: Ids, epsilon: float, times: int) -> Ids:
-        """Draw for records that hold each word twice; return its second outputs."""
+        """Draw for records that contain each word twice; return the second outputs."""
         texts = np.tile(np.tile(ids, 2), times)
         records = np.repeat(np.arange(times), 2 * len(ids))
         eps = np.full(len(texts), float(epsilon))
@@ -370,7 +370,7 @@ def draws(pipeline: Pipeline) -> AuditDraws:
 def view(
     finding: AuditResult, pipeline: Pipeline, checks: Sequence[ReleaseCheck] = ()
 ) -> Figures:
-    """Return what an audit has found, each with its name."""
+    """Return the findings of an audit by name."""
     claim, program = _claim(finding, pipeline), _program(finding.program)
     return Figures([*claim, *program, *_release(checks)])
 

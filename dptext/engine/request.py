@@ -1,7 +1,7 @@
-"""A request to make files private: all of a run, from its plan to its reports.
+"""A request to sanitize files: everything about a run, from plan to reports.
 
-`dptext sanitize` and `dptext.sanitize_files` hand one over; the outputs appear with
-their reports, all or none for a single output.
+`dptext sanitize` and `dptext.sanitize_files` create one; the outputs appear with
+their reports, a single output atomically.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ ReleaseAll = Callable[[Run, Sequence[Job], SignedReports], list[tuple[Job, Writt
 
 
 class Notices(Protocol):
-    """Takes what a run tells its user: nothing of it holds a text."""
+    """Receives a run's messages to its user, none of which contains text."""
 
     def warn(self, line: str) -> None:
-        """Take a line for people."""
+        """Receive a warning."""
 
     def announce(self, line: str) -> None:
-        """Take a line to show people before the work goes on."""
+        """Receive a line to show before the work continues."""
 
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show the progress of a job during a `with` block."""
 
     def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
-        """Warn last of the unchanged fields that identify people."""
+        """Receive the final warning about unchanged fields that identify people."""
 
     def with_warnings(self, document: Report) -> Report:
         """Return a report with all warnings."""
@@ -77,7 +77,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Files to make private with one profile and one key."""
+    """Files to sanitize with one profile and one key."""
 
     #: All inputs, and the output unless there are several.
     job: Job
@@ -107,9 +107,9 @@ class Request:
         needs: Mapping[str, Needs],
         **others: Any,
     ) -> Request:
-        """Take the options of a run. Raises UsageError for a field with two uses.
+        """Build a request from options. Raises UsageError for a field with two uses.
 
-        needs: those of typed options; others: fields of the request.
+        needs: of the typed options; others: fields of the request.
         """
         selection = replace(selection, subject_field=ledger.subject)
         selection.check_uses()
@@ -132,18 +132,18 @@ class Request:
         if selection.other_language != "mask":
             if not (tokens.languages or tokens.marks_others):
                 raise UsageError(
-                    f"{noun('other-language')}: these settings tell no language; use "
-                    f"{option('profile', 'readable')}"
+                    f"{noun('other-language')}: these settings detect no languages; "
+                    f"use {option('profile', 'readable')}"
                 )
         if selection.language_field is not None and not chosen.tokens.languages:
             raise UsageError(
-                f"{noun('language-field')}: name the languages of the records, too, as "
+                f"{noun('language-field')}: also name the languages of the records, as "
                 f"in {option('language', 'en')} {option('language', 'de')}"
             )
         return cls(job=job, profile=chosen, ledger=ledger, **others)
 
     def jobs(self, warn: Callable[[str], None]) -> list[Job]:
-        """Return one job for each output. Raises UsageError for files that clash."""
+        """Return one job per output. Raises UsageError for conflicting files."""
         tokens = self.profile.tokens
         read = [*self.read, *tokens.keep.files, *tokens.mask.files]
         if tokens.words is not None:
@@ -153,19 +153,20 @@ class Request:
         return jobs
 
     def pipeline(self, warn: Callable[[str], None]) -> Pipeline:
-        """Do the public work. Raises UsageError and LexiconError."""
+        """Prepare the pipeline. Raises UsageError and LexiconError."""
         lexicon = lexicons.find(self.profile.lexicon, warn=warn)
         return calibration.build(self.profile, lexicon)
 
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
-        """Carry out the jobs of `jobs`; None if all outputs were finished before.
+        """Execute the jobs; None if all outputs had already been finished.
 
-        Raises InputError if there is no new output and an input cannot be read, and
-        what `Run.releasing` and `pipeline` do.
+        Raises InputError if there is no new output and an input cannot be read;
+        otherwise raises as `Run.releasing` and `pipeline`.
         """
         if not jobs:
             notices.warn(
-                "each file has a report beside it and is private already: nothing to do"
+                "every file has a report beside it and is already private: nothing to "
+                "do"
             )
             return None
         if self.job.outputs.out_dir is not None:
@@ -225,7 +226,7 @@ class Request:
     def _release_all(
         self, run: Run, jobs: Sequence[Job], notices: Notices
     ) -> list[tuple[Job, Written]]:
-        """Carry out all jobs. Raises UsageError if finished outputs forbid it."""
+        """Execute all jobs. Raises UsageError if finished outputs conflict."""
         kept: Manifest | None = None
         check: Callable[[Job], object] = _check_original
         if (folder := self.job.outputs.out_dir) is not None:
@@ -244,23 +245,23 @@ class Request:
 
 
 def _check_original(job: Job) -> None:
-    """Raise UsageError if another run has just made a file private in its place."""
+    """Raise UsageError if another run has just replaced the input by its output."""
     if files.is_private(Path(job.output or "")):
         raise UsageError(
-            f"{job.output}: another run has made it private meanwhile; run again"
+            f"{job.output}: another run has just made it private; run again"
         )
 
 
 def _check_unfinished(
     earlier: Earlier, folder: str, manifest: Manifest, job: Job
 ) -> None:
-    """Raise UsageError if another run has just finished an output with other draws."""
+    """Raise UsageError if another run has just finished the output differently."""
     earlier.check(folder, [job], manifest)
 
 
 @contextlib.contextmanager
 def _account(use: LedgerUse) -> Iterator[Account]:
-    """Open a ledger for a block; it is created if it is missing."""
+    """Open a ledger for a block; create it if missing."""
     from dptext.engine.charging import open_account  # with SQLite
 
     assert use.ledger is not None
@@ -272,7 +273,7 @@ def _account(use: LedgerUse) -> Iterator[Account]:
 
 
 def subject_limit(use: LedgerUse) -> SubjectLimit | None:
-    """Return the limits of a ledger, None without one."""
+    """Return the limits of a ledger, or None."""
     if use.subject is None or use.limit is None:
         return None
     return SubjectLimit(use.subject, use.limit, use.limit_delta or 0.0)
@@ -289,7 +290,7 @@ def open_key(keys: Keys) -> RunKey:
 
 
 def _left_out(run: Run, count: int) -> InputError | None:
-    """Return the error of the jobs that a run left out; count: number of all jobs."""
+    """Return an error for jobs a run skipped, or None; count: number of all jobs."""
     if not run.left_out:
         return None
     # Without a key a further run would draw the other files anew, and is refused.
@@ -301,7 +302,7 @@ def _left_out(run: Run, count: int) -> InputError | None:
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return InputError(
         f"{len(names):,} of {count:,} files cannot be read and have no new output: "
-        f"{', '.join(names[:_NAMED])}{more}; mend or remove them, then {again}"
+        f"{', '.join(names[:_NAMED])}{more}; repair or remove them, then {again}"
     )
 
 
@@ -313,15 +314,15 @@ def _notes_on_finished(
     finished = [job for job in jobs if job.output not in tried]
     if finished:
         rest = f"; the reports are about the other {len(renewed)}" if renewed else ""
-        yield f"{len(finished)} of {len(jobs)} files are done already{rest}"
+        yield f"{len(finished)} of {len(jobs)} files were already finished{rest}"
     if unsigned := _unsigned(finished, reports):
         yield unsigned
 
 
 def _unsigned(jobs: Sequence[Job], reports: SignedReports) -> str:
-    """Return a line on finished outputs whose reports the run's key did not sign.
+    """Return a line on finished outputs without a signature by the run's key.
 
-    "" without such a key, and if it signed all of them.
+    "" without such a key, or if it signed all reports.
     """
     if reports.signer is None:
         return ""
@@ -349,10 +350,10 @@ def _report(
     *,
     at_once: bool,
 ) -> Callable[[], Report]:
-    """Return a function that makes the internal report of outputs, once.
+    """Return a cached builder of the internal report on outputs.
 
-    It measures, so that a run whose report nobody sees makes none. at_once: while the
-    ledger that it quotes is open.
+    Building it takes measurements, so it is skipped if nobody sees it. at_once: build
+    while the quoted ledger is open.
     """
     notices.identify(run.identifying, run.advice)
     report = cache(lambda: notices.with_warnings(run.report(job, written)))
@@ -364,7 +365,7 @@ def _report(
 def name_outputs(
     jobs: Sequence[Job], reports: SignedReports, copied: tuple[str, ...], first: int = 0
 ) -> RunOutputs:
-    """Return the outputs of a run; first: number of records behind copied fields."""
+    """Name the outputs of a run; first: number of records sampled for fields."""
     paths = [job.output for job in jobs]
     in_place = paths == [job.inputs[0] for job in jobs]
     folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])

@@ -1,6 +1,6 @@
-"""The jobs of a run, one after the other, each with its public report.
+"""Runs jobs one after another, each with its public report.
 
-A job is read, made private and written batch after batch: here, or by the processes of
+A job is read, sanitized and written batch by batch: here, or by the processes of
 dptext.engine.pool, which give the same bytes. With a ledger, each record is charged to
 its subject before it is written (dptext.engine.charging).
 """
@@ -64,7 +64,7 @@ Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
 class JobRun(ABC):
-    """Carries out jobs under a key, for words (`Run`) or for vectors."""
+    """Executes jobs under a key, for words (`Run`) or vectors."""
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ class JobRun(ABC):
     ) -> None:
         """Begin a run.
 
-        inspect: looks at each output before it leaves; warn: takes lines for people;
-        progress: shows how far a job is.
+        inspect: checks each output before release; warn: receives warnings;
+        progress: shows the progress of a job.
         """
         self.key = key
         self.inspect = inspect
@@ -86,7 +86,7 @@ class JobRun(ABC):
 
     @abstractmethod
     def earlier(self, reports: SignedReports) -> Earlier:
-        """Return the comparison with outputs of earlier runs."""
+        """Return the comparison with earlier runs' outputs."""
 
     @property
     @abstractmethod
@@ -95,11 +95,11 @@ class JobRun(ABC):
 
     @property
     def advice(self) -> str:
-        """Return the remedy for copied fields that look identifying; "": the usual."""
+        """Return advice on copied fields that look identifying, "" for the usual."""
         return ""
 
     def copied(self, written: Sequence[Written]) -> tuple[tuple[str, ...], int]:
-        """Return the copied fields; and of how many records, 0 if of all."""
+        """Return the copied fields, and the number of records sampled, 0 for all."""
         return (), 0
 
     @abstractmethod
@@ -108,18 +108,18 @@ class JobRun(ABC):
 
     @abstractmethod
     def report(self, job: Job, written: Sequence[Written]) -> Report:
-        """Return the internal report of the jobs so far."""
+        """Return the internal report on the jobs so far."""
 
     @abstractmethod
     def _carry_out(
         self, job: Job, opened: JobOutputs, charging: Charging | None
     ) -> Written:
-        """Read all records of a job, write what becomes of them, and count them."""
+        """Read, process, write and count all records of a job."""
 
     def _charging(
         self, job: Job, part: Path | None
     ) -> AbstractContextManager[Charging | None]:
-        """Record an output in the ledger, if there is one, for a block.
+        """Record an output in the ledger, if there is one, during a block.
 
         part: the hidden file of the unfinished output.
         """
@@ -127,13 +127,13 @@ class JobRun(ABC):
 
     @contextlib.contextmanager
     def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
-        """Carry out a job; its release appears as a whole when the block succeeds.
+        """Execute a job; its release appears atomically when the block succeeds.
 
         Raises InputError at the first faulty record if on_error is "fail", if no record
         could be read, and if no record has a selected field; RefusedError if a subject
-        would lose too much, and without guarantee; StoppedError from `inspect`;
+        would lose too much, or without a guarantee; StoppedError from `inspect`;
         UsageError if input and output, lexicon and script, or settings and ledger do
-        not go together.
+        not fit together.
         """
         with self._charging(job, opened.output.part) as charging:
             self._charged = charging
@@ -151,7 +151,7 @@ class JobRun(ABC):
 
 
 class Run(JobRun):
-    """A pipeline, a key, and the counts of the jobs so far."""
+    """A pipeline, a key, and counts of the jobs so far."""
 
     def __init__(
         self,
@@ -166,9 +166,9 @@ class Run(JobRun):
     ) -> None:
         """Begin a run.
 
-        bayes_risk: whether to measure the risk, None: where it is quick; account:
-        ledger of the outputs; measures: those of the pipeline, if they are known;
-        texts: number of texts before this run; others as in JobRun.
+        bayes_risk: whether to measure the risk, None: if it is quick; account:
+        ledger of the outputs; measures: of the pipeline, if known;
+        texts: number of texts before this run; others: as in JobRun.
         """
         super().__init__(key, **others)
         self.pipeline = pipeline
@@ -183,7 +183,7 @@ class Run(JobRun):
             self._warn(pipeline.decoder.note)
 
     def earlier(self, reports: SignedReports) -> Earlier:
-        """Return the comparison with outputs of earlier runs."""
+        """Return the comparison with earlier runs' outputs."""
         settings = self.pipeline.profile.settings()
         return Earlier(settings, self.pipeline.lexicon.digest, self.key, reports)
 
@@ -193,7 +193,7 @@ class Run(JobRun):
         return self.tally.identifying
 
     def copied(self, written: Sequence[Written]) -> tuple[tuple[str, ...], int]:
-        """Return the copied fields; and of how many records, 0 if of all."""
+        """Return the copied fields, and the number of records sampled, 0 for all."""
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and self.tally.records > SAMPLE
         return tuple(self.tally.copied), SAMPLE if is_sampled else 0
@@ -205,11 +205,11 @@ class Run(JobRun):
         kept: Manifest | None = None,
         check: Callable[[Job], object] = lambda job: None,
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one by one; return the jobs with new outputs.
+        """Execute jobs one by one; return the jobs with new outputs.
 
-        kept: the manifest of their folder, which notes them; with resume, outputs that
-        are finished by it stay; check: raises UsageError for a job whose output another
-        run has finished since. An input that cannot be read is left out, unless
+        kept: the folder's manifest, which records them; with resume, outputs that it
+        lists as finished stay; check: raises UsageError for a job whose output another
+        run has finished since. An unreadable input is skipped, unless
         on_error is "fail".
         """
         released = []
@@ -235,7 +235,7 @@ class Run(JobRun):
         return released
 
     def leave_out(self, job: Job, error: InputError) -> None:
-        """Note a job of several whose input cannot be read.
+        """Record that the input of one of several jobs cannot be read.
 
         Raises InputError if on_error is "fail".
         """
@@ -246,12 +246,12 @@ class Run(JobRun):
         if isinstance(error, UnknownFieldError) or noun("on-error") in str(error):
             raise error
         raise InputError(
-            f"{error} ({option('on-error', 'skip')} leaves this file out and goes on)"
+            f"{error} ({option('on-error', 'skip')} skips this file and continues)"
         )
 
     @property
     def holds(self) -> bool:
-        """Return whether nothing may leave before an output is complete."""
+        """Return whether output must be held until complete."""
         return self._account is not None or self.inspect is not None
 
     def release(
@@ -261,10 +261,10 @@ class Run(JobRun):
         note: Callable[[Written], None] = lambda written: None,
         check: Callable[[Job], object] = lambda job: None,
     ) -> Written:
-        """Carry out a job of several: its output appears with its sidecar.
+        """Execute one of several jobs; its output appears with its sidecar.
 
-        note is called before: a run that is killed then has noted all outputs there.
-        check is called first; another output that appears later is noticed at the end.
+        note is called before that, so a killed run has recorded all existing outputs.
+        check is called first; an output that appears later is detected at the end.
         """
         with Release() as release:
             opened = JobOutputs.open(job, reports, release, held=self.holds)
@@ -343,7 +343,7 @@ class Run(JobRun):
         output.complete()
         if output.replaced:
             self._warn(
-                f"{output.replaced} characters of new texts are not in "
+                f"{output.replaced} characters of new texts do not exist in "
                 f"{selection.encoding} and were written as '?'"
             )
         self._count(source, fields)
@@ -384,9 +384,9 @@ class Run(JobRun):
         return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
 
     def _aside(self, job: Job, module: formats.Format) -> Callable[[Record], bytes]:
-        """Return the function that gives a record in another language as it was.
+        """Return the function that serialises a record in another language unchanged.
 
-        Raises UsageError for a format that keeps no record apart.
+        Raises UsageError for a format that cannot separate records.
         """
         replacement = find_replacement(job.selection, self.key)
 
@@ -402,36 +402,36 @@ class Run(JobRun):
             ):
                 raise UsageError(
                     f"{option('other-language', 'quarantine')}: records of this format "
-                    f"are no lines; use {option('other-language', 'drop')}, or JSON "
+                    f"are not lines; use {option('other-language', 'drop')}, or JSON "
                     "Lines, CSV, TSV or text"
                 )
         return lines
 
     def _workers(self, job: Job, name: str | None) -> Callable[[], Worker] | None:
-        """Return the maker of workers in other processes, None for a job of one."""
+        """Return the worker factory for other processes, None for a single process."""
         if job.work.jobs == 1:
             return None
         return partial(Recipe.from_pipeline(self.pipeline, self.key).worker, name)
 
     def _charge_sent(self, charging: Charging | None, task: Task) -> None:
-        """Charge the records of a task that a third party gets to see."""
+        """Charge a task's records that a third party sees."""
         if charging is not None:
             charging.charge(task.records, self.pipeline.replaced(task.records))
             charging.leave()
 
     def _draw_name(self, job: Job) -> str | None:
-        """Return the name that draws of an output go by, None if they go by none.
+        """Return the name that an output's draws depend on, or None.
 
-        Records are numbered in each output, and repeated ids counted, so its name keeps
-        two outputs of a run from sharing draws. With ids, a key file or seed repeats
-        the draws of each id and text, wherever the record stands.
+        Records are numbered per output, and repeated ids counted, so its name keeps
+        outputs of a run from sharing draws. With ids, a key file or seed repeats
+        the draws of each id and text, wherever the record is.
         """
         is_by_id = job.selection.id_field is not None
         return None if is_by_id and self.key.origin != "system" else job.name
 
     @property
     def measures(self) -> PublicMeasures:
-        """Return the measures on public data, computed once for all outputs."""
+        """Return the measurements on public data, computed once for all outputs."""
         if self._measures is None:
             self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
@@ -458,9 +458,9 @@ class Run(JobRun):
 
 
 def _asking(job: Job) -> Job:
-    """Return a job whose records a third party sees, with small batches.
+    """Return a job with small batches if a third party sees its records.
 
-    One process bounds the requests under way; small batches show how far it is.
+    One process bounds the pending requests; small batches show progress.
     """
     size = min(job.batch_size, _ASKED)
     return replace(job, work=replace(job.work, jobs=1, batch_size=size))
@@ -475,7 +475,7 @@ def _write(
     source: Source,
     aside: Callable[[Record], bytes],
 ) -> None:
-    """Write the records of a batch with the bytes between them, or a part."""
+    """Write a part, or a batch's records with the bytes between them."""
     for record, texts in zip(task.records, done.texts, strict=True):
         if isinstance(record.rest, Verbatim):
             fields.look(record.rest)

@@ -1,4 +1,4 @@
-"""The records of all inputs of a job, one after the other, and their format.
+"""Reads the records of all inputs of a job in order, and detects their format.
 
 If records of a format can be counted without reading them, inputs may be cut into parts
 for other processes. A cut comes after a whole record, and the number of records in a
@@ -35,27 +35,27 @@ _LOOKED_AT = 10  # records; their fields are listed
 
 
 def is_nameless(path: str) -> bool:
-    """Return whether only the content of an input tells its format, when it is read."""
+    """Return whether an input's format is known only from its content."""
     return streams.is_stream(path) and formats.by_suffix(path) is None
 
 
 def one_format(paths: Iterable[str], *others: str) -> str:
-    """Return the format that paths have by their suffixes; standard input has none.
+    """Return the single format of paths by their suffixes, ignoring standard input.
 
-    Raises UsageError when they, or others, are of different formats.
+    Raises UsageError if the formats differ.
     """
     names = {formats.find(path).name for path in paths if not is_nameless(path)}
     names.update(others)
     if len(names) > 1:
         raise UsageError(
-            f"the inputs have different formats ({', '.join(sorted(names))}); run "
-            f"once for each, or write each to its own file with {option('out-dir')}"
+            f"inputs have different formats ({', '.join(sorted(names))}); run once for "
+            f"each, or write each to its own file with {option('out-dir')}"
         )
     return "".join(names)
 
 
 def check_readable(job: Job) -> None:
-    """Raise InputError for an input that cannot be opened, if it may be left out."""
+    """Raise InputError for an unreadable input, if it may be skipped."""
     if job.work.treatment == "fail":
         return
     for name in (each for each in job.inputs if not streams.is_stream(each)):
@@ -67,7 +67,7 @@ def check_readable(job: Job) -> None:
 
 
 def check_files(jobs: Iterable[Job]) -> None:
-    """Raise UsageError for a job without a field if its files have fields."""
+    """Raise UsageError for a job without fields if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):
         for name in (each for each in job.inputs if not streams.is_stream(each)):
             format = formats.find(name, job.format)
@@ -79,12 +79,12 @@ def check_files(jobs: Iterable[Job]) -> None:
 def check_fields(
     format: Format, selection: Selection, stream: io.BufferedReader, location: str
 ) -> tuple[Selection, io.BufferedReader]:
-    """Raise UsageError if records have fields and none was selected; list candidates.
+    """Raise UsageError, listing candidates, if no field is selected.
 
-    Candidates are fields with text in the first records; none are listed if the first
-    record may hold private text in the place of names. Returns the selection (for
+    Candidates are fields with text in the first records; they are omitted if the first
+    record may hold private text instead of names. Returns the selection (for
     strings if the first records are strings) and the stream, unread. Raises InputError
-    for the content of a workbook and the like under a name for text.
+    for content such as a workbook in a file named as text.
     """
     formats.check_content(stream.peek(_HEAD), format, location)
     if selection.fields or not format.HAS_FIELDS:
@@ -119,10 +119,10 @@ def check_fields(
 
 
 def decide_format(job: Job, *read: str) -> Job:
-    """Return a job with the format of all its inputs, by their names or content.
+    """Return a job with the format of its inputs, from their names or content.
 
-    read: the format that the beginning of standard input tells. Raises UsageError for
-    inputs of several formats, and for an output named like a file of another one.
+    read: the format detected at the start of standard input. Raises UsageError for
+    inputs of several formats, and for an output named like a file of another format.
     """
     if job.format is not None:
         return job
@@ -130,8 +130,8 @@ def decide_format(job: Job, *read: str) -> Job:
     if named is not None and named.name != name:
         suffixes = " or ".join(formats.find(None, name).SUFFIXES)
         raise UsageError(
-            f"{job.output}: an output has the format of its input, here {name}; name "
-            f"it {suffixes}, or give {option('format')} to keep this name"
+            f"{job.output}: outputs have the format of their input, here {name}; use a "
+            f"name ending in {suffixes}, or give {option('format')} to keep this name"
         )
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
     is_usual = is_nameless(first) and name == usual
@@ -143,7 +143,7 @@ def decide_format(job: Job, *read: str) -> Job:
 def _decide_by_content(
     job: Job, stream: io.BufferedReader
 ) -> tuple[Job, io.BufferedReader]:
-    """Return a job with its format, and its first input, opened, unread.
+    """Detect the format of a job; return it with its first input opened, unread.
 
     For standard input, its first bytes decide, then the suffix of the output, then its
     lines. Raises UsageError for lines that look like a table if no field is selected.
@@ -177,8 +177,8 @@ def _without_magic(job: Job, head: bytes) -> str:
         return table[0]
     if head and job.selection.fields:
         raise UsageError(
-            f"{first} looks like plain text, which has no fields: name its "
-            f"format with {option('format')}, or leave {option('field')} out"
+            f"{first} looks like plain text, which has no fields: give its "
+            f"{option('format')}, or leave {option('field')} out"
         )
     return _TEXT
 
@@ -189,10 +189,10 @@ _LONGEST_REST = 4
 
 
 class Source:
-    """Reads records; faulty ones end the job, or go to quarantine.
+    """Reads records; faulty records end the job or go to quarantine.
 
-    faults: number of records left out; copied: names of the copied fields, if a header
-    or a schema names them all; sheets: those of a workbook, and whether they are read.
+    faults: number of skipped records; copied: names of the copied fields, if a header
+    or schema lists them; sheets: the workbook's sheets, and whether each is read.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class Source:
         texts: int = 0,
         warn: Warn = lambda line: None,
     ) -> None:
-        """Begin; texts: number of texts of the run before."""
+        """Begin; texts: number of texts earlier in the run."""
         self._job = job
         # One reader counts records of equal id and texts, for their noise to differ.
         self._repeats = None if job.selection.id_field is None else Repeats()
@@ -222,9 +222,9 @@ class Source:
         self.sheets: dict[str, bool] | None = None
 
     def open(self, stack: contextlib.ExitStack) -> Format:
-        """Open the first input and return the format of all.
+        """Open the first input and return the format of all inputs.
 
-        Raises UsageError if records have fields and none was selected.
+        Raises UsageError if records have fields but none is selected.
         """
         first, selection = self._job.inputs[0], self._job.selection
         stream = stack.enter_context(streams.open_input(first, selection.encoding))
@@ -243,9 +243,8 @@ class Source:
                 )
         if self._job.is_guessed:
             self._warn(
-                f"{location(first)}: read as {name}, judging by its content; "
-                f"{option('format')} "
-                "chooses another format"
+                f"{location(first)}: detected as {name} from its content; give "
+                f"{option('format')} if that is wrong"
             )
         selection, stream = check_fields(
             self._format, selection, stream, location(first)
@@ -255,7 +254,7 @@ class Source:
         return self._format
 
     def records(self) -> Iterator[Record]:
-        """Yield records, without the bytes between them.
+        """Yield records, skipping the bytes between them.
 
         Raises InputError at the first faulty record when on_error is "fail".
         """
@@ -264,10 +263,10 @@ class Source:
                 yield item
 
     def items(self, *, parts: bool) -> Iterator[Record | FilePart]:
-        """Yield records; with parts, parts after the first ones.
+        """Yield records; with parts, parts of the file after the first records.
 
         Bytes between records come as records without texts. After the first part, which
-        another process reads later, errors are passed on in their place: a Fault or an
+        another process reads later, errors are passed on in order: a Fault or an
         InputError as the rest of a record without texts.
         """
         first, *others = self._job.inputs
@@ -283,7 +282,7 @@ class Source:
             yield Record(-1, (), error)
 
     def tasks(self, *, parts: bool) -> Iterator[Task]:
-        """Yield batches of the records, and with parts, parts after the first ones."""
+        """Yield batches of records; with parts, parts after the first records."""
         first_text = self._texts
         leaves_out = self._job.selection.other_language != "mask"
         items = self.items(parts=parts)
@@ -299,7 +298,7 @@ class Source:
                 first_text += sum(len(record.texts) for record in batch)
 
     def count_texts(self) -> int:
-        """Count texts up to FIRST_TEXTS. Raises what `records` does."""
+        """Count texts up to FIRST_TEXTS. Raises as `records`."""
         for _ in self.records():
             if self._texts >= FIRST_TEXTS:
                 return FIRST_TEXTS
@@ -345,7 +344,7 @@ class Source:
                 return
 
     def _parts(self, stream: BinaryIO, part: FilePart) -> Iterator[Record | FilePart]:
-        """Yield the rest of an input in parts; from an irregular record on, records."""
+        """Yield the rest of an input in parts; records once one is irregular."""
         regular = self._format.regular(part.selection, part.head)
         assert regular is not None
         self._is_cut, left, more = True, b"", b"-"
@@ -366,9 +365,9 @@ class Source:
         yield from filter(None, map(self._number, items))
 
     def _number(self, item: formats.Item) -> Record | None:
-        """Return the record of an item, with an ordinal; a fault takes one as well.
+        """Give the record of an item its number; a fault takes a number too.
 
-        None for a fault that has been dealt with.
+        None for a fault that has been handled.
         """
         if isinstance(item, Verbatim):
             if item.note:
@@ -392,21 +391,21 @@ class Source:
         return item
 
     def _with_language(self, record: Record) -> Record:
-        """Return a record with the language that its field names, "" without a value.
+        """Return a record with the language in its language field, "" if empty.
 
-        Raises UsageError if the first record has no such field.
+        Raises UsageError if the first record lacks the field.
         """
         name = self._job.selection.language_field
         values = dict(self._format.others(record, self._job.selection))
         if name not in values and self._records == 1:
             raise UsageError(
-                f"{noun('language-field')} {name}: the first record has no copied "
-                "field of this name"
+                f"{noun('language-field')} {name}: the first record has no such copied "
+                "field; give the name of one"
             )
         return replace(record, language=values.get(str(name), "").strip().lower())
 
     def fault(self, fault: Fault) -> None:
-        """Leave out a record. Raises InputError when on_error is "fail".
+        """Skip a faulty record. Raises InputError when on_error is "fail".
 
         A field that the first record lacks is an UnknownFieldError.
         """
@@ -415,7 +414,7 @@ class Source:
                 raise UnknownFieldError(fault.described())
             raise InputError(
                 fault.described(
-                    f" (go on with {option('on-error', 'skip')}, or "
+                    f" (continue with {option('on-error', 'skip')}, or "
                     f"{option('quarantine', 'FILE')})"
                 )
             )
@@ -425,36 +424,35 @@ class Source:
             self._aside.add(fault.raw + (b"" if fault.raw.endswith(b"\n") else b"\n"))
 
     def leave_out(self, number: int, raw: bytes) -> None:
-        """Leave out records in other languages; put their bytes aside if asked for."""
+        """Skip records in other languages; save their bytes if requested."""
         self.others += number
         if self._job.selection.other_language == "quarantine" and number:
             assert self._aside is not None
             self._aside.add(raw + b"\n" * (not raw.endswith(b"\n")))
 
     def check_unchanged(self) -> None:
-        """Raise InputError if an input to replace has changed since."""
+        """Raise InputError if an input that will be replaced has changed."""
         if self._before not in (None, streams.status(self._job.output)):
             raise InputError(
                 f"{self._job.output}: changed while it was being read; run again"
             )
 
     def check_read(self, records: int) -> None:
-        """Raise InputError if no record could be read; warn if there was none."""
+        """Raise InputError if no record was readable; warn if there were none."""
         if not records and self._first_fault is not None:
             raise InputError(
-                "no record could be read, so there is no output; the first of "
+                "no record could be read, so no output was written; the first of "
                 f"{self.faults} is {self._first_fault.described()}"
             )
         if self._repeats is not None and (repeats := self._repeats.repeated):
             self._warn(
                 f"{noun('id')} {self._job.selection.id_field}: {repeats:,} of the "
-                "records "
-                "repeat id and text of an earlier one, so it names no single record; "
-                "each was drawn anew"
+                "records repeat id and text of an earlier one, so the id is not "
+                "unique; each was drawn anew"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
-            self._warn(f"{names}: no records in it, and none in the output")
+            self._warn(f"{names}: it has no records, so the output has none")
 
 
 def first_records(job: Job, number: int) -> list[Record]:
@@ -466,7 +464,7 @@ def first_records(job: Job, number: int) -> list[Record]:
 
 
 class Beginning(NamedTuple):
-    """The first records of a job, with the bytes before and between them."""
+    """A job's first records, with the bytes before and between them."""
 
     format: Format
     items: list[Record]
@@ -481,7 +479,7 @@ class Beginning(NamedTuple):
     ) -> list[dict[str, str]]:
         """Return the replaced values of each record, by fields; [] for none.
 
-        They are written and read as in the output, in memory.
+        The pseudonyms are written and read back as in the output, in memory.
         """
         if not selection.replaced:
             return []
@@ -529,9 +527,8 @@ def find_subject(record: Record, name: str) -> str:
     """Return the subject of a record. Raises UsageError if records have no fields."""
     if record.subject is None:
         raise UsageError(
-            f"{noun('subject')} {name}: the input has no fields, so nothing says "
-            "which person "
-            "a record is about; give a file with fields, such as JSON, CSV or Excel"
+            f"{noun('subject')} {name}: the input has no fields that could identify a "
+            "person; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject
 
@@ -549,17 +546,17 @@ class _Counted:
         self.lines = 0
 
     def readline(self, size: int) -> bytes:
-        """Read a line, or as much of it."""
+        """Read a line, or at most `size` bytes of it."""
         line = self._stream.readline(size)
         self.lines += line.endswith(b"\n")
         return line
 
     def peek(self) -> bytes:
-        """Return the bytes in the buffer, at least one before the end."""
+        """Return the buffered bytes, at least one unless at the end."""
         return self._stream.peek()
 
     def read(self, size: int) -> bytes:
-        """Read so many of these bytes."""
+        """Read up to `size` bytes."""
         data = self._stream.read(size)
         self.lines += data.count(b"\n")
         return data

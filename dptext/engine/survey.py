@@ -1,6 +1,6 @@
-"""The look of the fields of a file in its first records, for `dptext init`.
+"""Summarises the fields of a file from its first records, for `dptext init`.
 
-A function of the private text: names and kinds of fields, for its owner alone.
+The summary depends on the private text: only for its owner.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ PAGE = "text of a page"
 
 
 class Phrases:
-    """Counts the values of a field that are phrases, like short free text.
+    """Counts values of a field that are phrases, to recognise short free text.
 
-    Unlike codes, states and names, a phrase has several words, at least one after the
+    Unlike codes, states and names, a phrase has several words, and one after the
     first in lower case. A field named like free text may repeat its values.
     """
 
@@ -63,7 +63,7 @@ class Phrases:
         self._different: set[int] = set()
 
     def add(self, text: str) -> None:
-        """Count a value, "" for one of no text."""
+        """Count a value, "" for a missing text."""
         if not text.strip():
             return
         self._texts += 1
@@ -74,9 +74,9 @@ class Phrases:
                 self._different.add(hash(text))
 
     def are_text(self, name: str, *, repeated: bool) -> bool:
-        """Return whether the field of a name holds free text.
+        """Return whether a field with this name holds free text.
 
-        repeated: few of its values differ.
+        repeated: whether few of its values are distinct.
         """
         words = words_of_name(name)
         is_named = bool(words) and words[-1] in _NAMES
@@ -87,7 +87,7 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class FieldSummary:
-    """The look of a field in the first records of a file."""
+    """Summary of a field in the first records of a file."""
 
     name: str
     #: Its content in words, as in "text" or "e-mail addresses".
@@ -105,17 +105,17 @@ class FieldSummary:
 
     @property
     def is_text(self) -> bool:
-        """Return whether the field holds texts with words that can be replaced."""
+        """Return whether the field contains texts with replaceable words."""
         return self.texts > 0 and self.looks == TEXT
 
     @property
     def is_page(self) -> bool:
-        """Return whether the field holds text in a sheet that is no table."""
+        """Return whether the field holds text in a sheet that is not a table."""
         return self.looks == PAGE
 
 
 def survey(job: Job) -> list[FieldSummary]:
-    """Return the fields of the file of a job; empty if each line is a text.
+    """Summarise the fields of a job's file; empty if each line is a text.
 
     Raises InputError where no record can be read, UsageError for an unknown format.
     """
@@ -141,7 +141,7 @@ def survey(job: Job) -> list[FieldSummary]:
         head = [*module.copied(stream, selection)]
     names = dict.fromkeys([*values, *head])
     if not names:
-        raise InputError(f"{name}: no record with a field")
+        raise InputError(f"{name}: no record has a field; give another file")
     columns, pages = [], _pages(names, head) if module.HAS_SHEETS else set()
     for path in names:
         each = values[path]
@@ -164,7 +164,7 @@ def survey(job: Job) -> list[FieldSummary]:
 
 
 def _looks(path: str, values: FieldValues, phrases: Phrases) -> tuple[Kind | None, str]:
-    """Return how a field identifies people, if it does, and its content."""
+    """Return how a field identifies people, or None, and describe its content."""
     how, looks = values.identifies(path), values.looks()
     kind = None if how is None else how.kind
     # A text may hold an address, as it may hold a name.
@@ -177,7 +177,7 @@ def _looks(path: str, values: FieldValues, phrases: Phrases) -> tuple[Kind | Non
 def _names_in(
     listed: set[str], values: FieldValues, kind: Kind | None
 ) -> tuple[str, ...]:
-    """Return the values of a field that may be names of products, plans or the like."""
+    """Return the values of a field that may be names of products, plans etc."""
     is_few = 1 < len(listed) <= min(MOST_VALUES, values.texts / 2)
     if kind is not None or values.are_states or not is_few:
         return ()
@@ -185,14 +185,14 @@ def _names_in(
 
 
 def _is_name(value: str) -> bool:
-    """Return whether a value is short, with a letter that is not lower-case."""
+    """Return whether a value is short and has a letter that is not lower-case."""
     has_capital = any(each.isalpha() and not each.islower() for each in value)
     plain = "," not in value and not is_word_file(value, Path(value))
     return has_capital and 1 < len(value) <= _LONGEST_NAME and plain
 
 
 def _sheet(path: str) -> str:
-    """Return the sheet in the name of a column, "" in a workbook of one."""
+    """Return the sheet in a column's name, "" in a workbook with one sheet."""
     return path.partition("!")[0] if "!" in path else ""
 
 
@@ -209,10 +209,10 @@ def _of_each_sheet(
 
 
 def _pages(names: Iterable[str], head: Sequence[str]) -> set[str]:
-    """Return the sheets that are no tables, if another one is a table.
+    """Return the sheets that are not tables, if another sheet is one.
 
-    head: the names in first rows. A sheet that has one alone there, as where a title
-    stands above text, or cells beyond them, is no table.
+    head: the names in first rows. A sheet with a single name, such as a title
+    above text, or with cells beyond the names, is not a table.
     """
     counts = Counter(_sheet(name) for name in head if not name.endswith("!"))
     ragged = {_sheet(name) for name in names if name not in head}
@@ -221,7 +221,7 @@ def _pages(names: Iterable[str], head: Sequence[str]) -> set[str]:
 
 
 def with_missing(job: Job) -> Job:
-    """Return the job, changed to pass records without a text field if there are any.
+    """Return a job that passes records without text if the file has any.
 
     Raises InputError if no record can be read.
     """
@@ -242,7 +242,7 @@ def with_missing(job: Job) -> Job:
 def _records(
     module: Format, stream: BinaryIO, selection: Selection, name: str
 ) -> Iterator[Record]:
-    """Yield the records of a file. Raises InputError for one that cannot be read."""
+    """Yield the records of a file. Raises InputError for an unreadable one."""
     for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
             raise InputError(item.described())

@@ -1,6 +1,6 @@
-"""The counts of a run; everything here is a function of the private text.
+"""The counts of a run; everything here depends on the private text.
 
-Each batch is measured in the process that makes it private; the small results are added
+Each batch is measured in the process that sanitizes it; the small results are added
 up here. No count depends on the grouping of texts.
 """
 
@@ -34,7 +34,7 @@ _MEMORY = 64 * 2**10  # KiB of the database; the rest is written to a temporary 
 
 @dataclass(frozen=True, slots=True)
 class EpsilonsSpent:
-    """The epsilons of texts, in nats. Texts without a replaced word spend none."""
+    """Epsilons of texts in nats. Texts without replaced words spend none."""
 
     #: Number of texts, those that spend nothing included.
     texts: int
@@ -47,10 +47,10 @@ class EpsilonsSpent:
 
 
 class EpsilonHistogram(metrics.Meter[EpsilonsSpent]):
-    """Add up the epsilons of texts."""
+    """Accumulates the epsilons of texts."""
 
     def observe(self, batch: Batch) -> EpsilonsSpent:
-        """Count a batch."""
+        """Measure a batch."""
         words = batch.words
         sums = np.bincount(words.texts, weights=batch.eps, minlength=len(words.ends))
         spent: Eps = sums[sums > 0].astype(np.float64)
@@ -64,7 +64,7 @@ class EpsilonHistogram(metrics.Meter[EpsilonsSpent]):
         )
 
     def merge(self, one: EpsilonsSpent, other: EpsilonsSpent) -> EpsilonsSpent:
-        """Count the texts of both."""
+        """Combine two results."""
         return EpsilonsSpent(
             texts=one.texts + other.texts,
             steps=one.steps + other.steps,
@@ -74,7 +74,7 @@ class EpsilonHistogram(metrics.Meter[EpsilonsSpent]):
         )
 
     def result(self, total: EpsilonsSpent) -> dict[str, float]:
-        """Return min, median, p95 and max of the texts that spent, and the total."""
+        """Return min, median, p95 and max over texts that spent, and the total."""
         if not total.steps:
             return {"total": 0.0}
         return {
@@ -94,7 +94,7 @@ def _quantile(total: EpsilonsSpent, share: float) -> float:
 
 
 class Counted(NamedTuple):
-    """The counts of some texts."""
+    """The counts for some texts."""
 
     #: (16,) int64, number of tokens of each kind.
     tokens: NDArray[np.int64]
@@ -117,14 +117,14 @@ class Counted(NamedTuple):
 
 
 class Meters:
-    """The measures of a run: one instance in each process, made from public data."""
+    """The metrics of a run: one instance per process, built from public data."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.epsilons = EpsilonHistogram(lexicon)
         self._metrics = AllMetrics(lexicon)
 
     def count(self, private: Privatized, first_text: int) -> Counted:
-        """Count texts and private versions; first_text: number of earlier texts."""
+        """Measure texts and private versions; first_text: number of earlier texts."""
         return self.observe(private.batch(first_text))._replace(
             unchanged_texts=private.unchanged,
             changed_texts=private.changed,
@@ -132,7 +132,7 @@ class Meters:
         )
 
     def observe(self, batch: Batch) -> Counted:
-        """Count a batch."""
+        """Measure a batch."""
         return Counted(
             tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=kinds.COUNT),
             words=len(batch.written),
@@ -148,7 +148,7 @@ class Meters:
         )
 
     def merge(self, one: Counted, other: Counted) -> Counted:
-        """Count the texts of both, in this order."""
+        """Combine the counts of two consecutive groups of texts."""
         return Counted(
             tokens=one.tokens + other.tokens,
             words=one.words + other.words,
@@ -163,16 +163,16 @@ class Meters:
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
-        """Return the figures of each metric by its heading.
+        """Return the figures of each metric under its heading.
 
-        Raises ComponentError for a figure that a report cannot hold.
+        Raises ComponentError for a figure that a report cannot represent.
         """
         return self._metrics.results(total.metrics)
 
 
 @dataclass(slots=True)
 class Totals:
-    """The counts of a run, or of the part of one process."""
+    """The counts of a run, or of one process's part."""
 
     counted: Counted
     records: int = 0
@@ -189,7 +189,7 @@ class Totals:
 
 @dataclass(slots=True, kw_only=True)
 class Tally(Totals):
-    """Counts the texts and records of a run, which may have several jobs."""
+    """Counts the texts and records of a run, over all of its jobs."""
 
     meters: Meters
     #: Number of texts of the run before these.
@@ -198,18 +198,18 @@ class Tally(Totals):
 
     @classmethod
     def begin(cls, lexicon: Lexicon, before: int = 0) -> Tally:
-        """Begin the counts of a run, or of its rest; before: number of texts before."""
+        """Start counting a run or the rest of one; before: number of earlier texts."""
         meters = Meters(lexicon)
         return cls(meters.observe(Batch.empty()), meters=meters, before=before)
 
     @property
     def texts(self) -> int:
-        """Return how many texts were counted."""
+        """Return the number of texts counted."""
         return self.counted.epsilons.texts
 
     @property
     def next_text(self) -> int:
-        """Return the number of texts of the run so far, those before included."""
+        """Return the number of texts in the run so far, including earlier ones."""
         return self.before + self.texts
 
     @property
@@ -238,12 +238,12 @@ class Tally(Totals):
 
 
 class Repeats:
-    """Counts records, and repeated ones: with the id and texts of an earlier record.
+    """Counts repeated records: those with the id and texts of an earlier record.
 
-    Equal draws would show that such records are equal, so each is drawn by its count,
-    too (dptext.randomness). Digests are kept in a temporary database, which lies in
-    memory up to a limit and then in a file without a name; their key is drawn for it
-    and forgotten.
+    Equal draws would show that such records are equal, so the draw also depends on the
+    count (dptext.randomness). Digests are kept in a temporary database, which is held
+    in memory up to a limit and then in an unnamed file; their key is random and
+    discarded.
     """
 
     def __init__(self) -> None:
@@ -261,9 +261,9 @@ class Repeats:
         self._data.execute("BEGIN")
 
     def count(self, record: Record) -> int:
-        """Return how many earlier records had the same id and the same texts.
+        """Return how many earlier records had the same id and texts.
 
-        Raises OutputError where the disk for temporary files is full.
+        Raises OutputError if the disk for temporary files is full.
         """
         hashed = hashlib.blake2b(key=self._key, digest_size=16)
         for part in (record.identity or "", *record.texts):
@@ -284,8 +284,8 @@ class Repeats:
             )
         except self._error as error:
             raise OutputError(
-                f"ids cannot be compared in the folder of temporary files: {error}; "
-                "free space, or set TMPDIR"
+                f"comparing ids needs temporary space: {error}; free disk space, or "
+                "set TMPDIR"
             ) from None
         self.repeated += 1
         return int(times)

@@ -1,9 +1,10 @@
-"""Audits a list of words that many people wrote: its law, exactly and by draws.
+"""Audits a list of words that many people wrote: exactly, and with draws.
 
-Neighbouring corpora are compared by the exact law of one word's released sum: with a
-person who wrote the word and without, beside any number of others. The words of one
-person alone are compared by the exact tail of the noise, and many words of others by
-the exact curve of normal noise. The program's draws are held against these laws.
+Neighbouring corpora are compared by the exact distribution of one word's released sum:
+with a person who wrote the word and without, among any number of others. Words of one
+person only are compared by the exact tail of the noise, and many words of others by
+the exact curve of normal noise. The program's draws are tested against these
+distributions.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _FAR = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordsAudit:
-    """What an audit of a list has found."""
+    """The findings of an audit of a list."""
 
     epsilon: float
     delta: float
@@ -60,7 +61,7 @@ class WordsAudit:
 
     @property
     def view(self) -> Figures:
-        """Return what was found, each with its name."""
+        """Return the findings by name."""
         verdict = "REFUTED" if self.refuted else "no fault found"
         return Figures(
             [
@@ -90,7 +91,7 @@ class WordsAudit:
 
 
 def audit_words(listed: WordFile) -> WordsAudit:
-    """Audit the law of a list, and the program that draws by it."""
+    """Audit the distribution of a list, and the program's draws from it."""
     law = listed.law
     others = range(math.ceil(2 * law.rho) + 2)
     deltas = [_delta_of_one_word(law, count) for count in others]
@@ -112,19 +113,19 @@ def audit_words(listed: WordFile) -> WordsAudit:
 
 
 def _chance_alone(law: Law, words: int) -> float:
-    """Return the chance that a word of a person alone is released."""
+    """Return the probability that a word of only one person is released."""
     each = float(tail(law.threshold - law.weight(words)))
     return -math.expm1(words * math.log1p(-each))
 
 
 def release_chance(law: Law, total: int) -> float:
-    """Return the exact chance that a sum, in steps, is released."""
+    """Return the exact probability that a sum, in steps, is released."""
     need = law.threshold - total
     return float(tail(need) if need > 0 else 1 - tail(1 - need))
 
 
 def _delta_of_one_word(law: Law, others: int) -> float:
-    """Return the exact delta, in both directions, of one word with others' weights."""
+    """Return the exact two-sided delta of one word, given the others' weights."""
     without = others * law.weight(1)
     with_person = without + law.weight(1)
     if not others:  # the word does not exist without the person
@@ -139,7 +140,7 @@ def _delta_of_one_word(law: Law, others: int) -> float:
 
 
 def _outputs(law: Law, total: int) -> Floats:
-    """Return the law of a released sum: not released, then each sum from T on."""
+    """Return a sum's output distribution: not released, then each value from T on."""
     density = _density()
     first = law.threshold - total + len(density) // 2
     begin = max(first, 0)
@@ -158,7 +159,7 @@ def _density() -> Floats:
 
 
 def _sample(law: Law) -> tuple[int, float]:
-    """Draw lists of made sums; return the draws and a p-value of all together."""
+    """Draw lists from synthetic sums; return the draw count and a joint p-value."""
     around = np.linspace(-_FAR * WIDTH, _FAR * WIDTH, _SUMS).astype(np.int64)
     totals = law.threshold + around
     sums = Sums(

@@ -1,6 +1,6 @@
-"""Measures of private texts: utility, and success of attacks.
+"""Evaluation on private texts: utility, and success of attacks.
 
-All of it is computed from private text and is for the owner of the text only. Figures
+All figures are computed from private text and are for its owner only. Figures
 about the mechanism alone are in dptext.measures.
 """
 

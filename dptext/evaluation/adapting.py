@@ -1,8 +1,8 @@
-"""Make a lexicon of public text of one kind, and measure its gain by halves.
+"""Builds a lexicon from public text of one kind, and measures its benefit on halves.
 
-One half of the records is read by the pairs of the other; records that recur are in the
-same half (dptext.measures.independence). The lexicon itself is of all of them, so that
-only its word counts know the attacked texts. Figures are kept beside the lexicon:
+An attacker with the pairs of one half reads the other half; repeated records are in the
+same half (dptext.measures.independence). The lexicon itself is built from all records,
+so only its word counts know the attacked texts. Figures are stored with the lexicon:
 reports and `budget.attacker_risk` look them up there.
 """
 
@@ -53,7 +53,7 @@ _ANY_EPSILON = 10.0  # where the mechanism does not matter
 
 @dataclass(frozen=True, slots=True)
 class DecodingFigures:
-    """Share of words that differ from the original, and share of meaning kept."""
+    """Share of words that differ from the original, and share of meaning preserved."""
 
     changed: float
     meaning: float
@@ -61,7 +61,7 @@ class DecodingFigures:
 
 @dataclass(frozen=True, slots=True)
 class AdaptationFigures:
-    """The gain from a lexicon of public text, on its held-out half.
+    """The benefit of a lexicon from public text, measured on its held-out half.
 
     Distortions and readings are measured at `risk`.
     """
@@ -97,9 +97,9 @@ def make(
     language: str,
     least: int,
 ) -> AdaptationFigures:
-    """Make lexicon and pairs of public text, measure them and store them by a name.
+    """Build a lexicon and pair model from public text, measure and store them.
 
-    base: the lexicon to adapt; without one words and vectors are of the texts alone.
+    base: the lexicon to adapt; without one, words and vectors come only from the texts.
     """
 
     def texts() -> Iterator[Sequence[str]]:
@@ -115,8 +115,8 @@ def make(
     read = sample(partial(halves.records, 1), _READ)
     if min(halves.units) < 2:
         raise UsageError(
-            "too few different texts: one half is held out to measure on, and those "
-            "that recur, in full or nearly, count as one"
+            "too few distinct texts (half of them are held out, and near duplicates "
+            "count as one); give more"
         )
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
@@ -179,7 +179,7 @@ def _from_texts(
 
 @dataclass(frozen=True, slots=True)
 class _Findings:
-    """The findings of attackers at each risk."""
+    """The results of attackers at each risk."""
 
     pipelines: dict[float, Pipeline]
     #: The risk of the figures that are shown.
@@ -199,9 +199,9 @@ class _Findings:
         read: Sequence[tuple[str, ...]],
         general: Ngrams | None,
     ) -> _Findings:
-        """Let attackers with the pairs of the other texts attack records.
+        """Measure attackers that use the other half's pairs to attack records.
 
-        corpus names the texts; general: pairs of words that ship.
+        corpus: the name of the texts; general: the shipped pair model.
         """
         pipelines = _pipelines(lexicon)
         shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
@@ -222,11 +222,14 @@ class _Findings:
                 for decoder, reading in _written(lexicon, risk, pairs, read).items()
             }
         if not in_context[shown].readings:
-            raise UsageError("the texts have no words of the lexicon to be measured on")
+            raise UsageError(
+                "the texts contain no words of the lexicon, so nothing "
+                "can be measured; give other texts"
+            )
         return cls(pipelines, shown, pairs, in_context=in_context, written=written)
 
     def figures(self, lexicon: Lexicon) -> JsonObject:
-        """Return the figures to store beside a stored lexicon."""
+        """Return the figures to store with a lexicon."""
         settings = profile.load("balanced", {"budget": {"risk": self.shown}}).settings()
         attackers: dict[str, object] = {}
         written: dict[str, object] = {}
@@ -245,9 +248,9 @@ class _Findings:
 
 
 def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
-    """Return a pipeline for each risk above a guess without any output.
+    """Return a pipeline for each risk above that of a blind guess.
 
-    Raises UsageError where none is.
+    Raises UsageError if there is none.
     """
     pipelines = {}
     for risk in _RISKS:
@@ -256,8 +259,8 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
         except UsageError:
             if risk == max(_RISKS):
                 raise UsageError(
-                    f"one word is too large a part of these texts for risk {risk:.0%}"
-                    "; give texts of more different words"
+                    f"one word is too large a part of these texts for risk {risk:.0%}; "
+                    "give texts with more varied words"
                 ) from None
     return pipelines
 
@@ -270,7 +273,7 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
 def _measure_decoded(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> DecodingFigures:
-    """Return the distortion of texts decoded by pairs of words."""
+    """Return the distortion of texts decoded with the pair model."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         return _kept(_ready(lexicon, risk, name="ngram", model=folder), read)
@@ -279,7 +282,7 @@ def _measure_decoded(
 def _written(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> dict[str, Reading]:
-    """Return by decoder how many written words are the original."""
+    """Return per decoder how many written words are the original."""
     readings = {}
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
@@ -312,7 +315,7 @@ def _kept(ready: Pipeline, read: Sequence[tuple[str, ...]]) -> DecodingFigures:
 def _unknown(
     base: Lexicon | None, other: Texts, read: Sequence[tuple[str, ...]], least: int
 ) -> tuple[float | None, float]:
-    """Return the shares of words that the base, and one of the other half, lack."""
+    """Return shares of unknown words, for the base and for the other half."""
     keys = {} if base is None else dict.fromkeys(to_keys(base.words), 0)
     index = count_words(other, keys, least, elisions=base is None).index
 

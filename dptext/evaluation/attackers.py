@@ -1,9 +1,9 @@
-"""The attacker who knows public text of the same kind, and epsilons by its success.
+"""Attacker with public text of the same kind, and epsilons chosen by its success.
 
-The attacker has the pairs of words of a public text, on top of those that ship. It
-never reads a text after counting its pairs: a public text is divided into halves by
-units, the records that are independent of each other (dptext.measures.independence),
-and private texts that occur in the public one are left out.
+The attacker has the word pairs of a public text in addition to the shipped ones. It
+never attacks a text whose pairs it has counted: a public text is divided into halves by
+units, groups of records independent of each other (dptext.measures.independence),
+and private texts that occur in the public text are left out.
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ class PublicText:
     def from_file(
         cls, path: str, fields: Sequence[str] | None, format: str | None = None
     ) -> PublicText:
-        """Take a file; of fields, `text` where none is named.
+        """Describe a file; the field is `text` by default.
 
         Raises OSError, and UsageError for standard input.
         """
         if streams.is_stream(path):
             raise UsageError(
-                "public text is read more than once: give a file, not a pipe"
+                "public text is read several times: give a file, not a pipe"
             )
         streams.check_file(path, "public text")
         digest = streams.digest_of_file(path)
@@ -81,16 +81,16 @@ class PublicText:
 
     @classmethod
     def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
-        """Take the file of an option, None where it is not given."""
+        """Return the public text named by an option, or None."""
         return None if path is None else cls.from_file(path, fields)
 
     @property
     def name(self) -> str:
-        """Return the name of the file as JSON can hold it."""
+        """Return the name of the file in a form that JSON can hold."""
         return os.fsencode(Path(self.path).name).decode("utf-8", "backslashreplace")
 
     def texts(self) -> Iterator[Sequence[str]]:
-        """Read the texts, some at a time."""
+        """Yield the texts in batches."""
         for batch in self.records():
             yield list(chain.from_iterable(batch))
 
@@ -101,13 +101,13 @@ class PublicText:
             yield batch
 
     def hashes(self) -> frozenset[int]:
-        """Return the hashes of its texts, and of each record as one text."""
+        """Return the hashes of the texts, and of each record's joined text."""
         every = chain.from_iterable(self.records())
         each = (text for texts in every for text in (*texts, one_text(texts)))
         return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
-        """Return a detector of its texts and records, or nearly equal ones."""
+        """Return a detector of exact or near repeats of its texts and records."""
         recurring = Recurring()
         for texts in chain.from_iterable(self.records()):
             recurring.add(texts)
@@ -117,20 +117,20 @@ class PublicText:
         """Return the error of a file without texts to count or to read."""
         named = ", ".join(self.selection.fields)
         return InputError(
-            f"{self.path}: too few different records with words to count some and read "
-            f"others; give more, or their field with {option('field')} (read as "
+            f"{self.path}: too few distinct records with words to learn from some and "
+            f"attack others; give more, or their field with {option('field')} (read as "
             f"{named})"
         )
 
 
 def text_hash(text: str) -> int:
-    """Return the hash of a text, whatever its capitals and spaces."""
+    """Return the hash of a text, ignoring case and white space."""
     same = " ".join(text.split()).casefold().encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(same, digest_size=8).digest(), "little")
 
 
 class Halves:
-    """Two halves of the records, 0 and 1; no record of one recurs in the other."""
+    """Two halves of the records, 0 and 1, without repeats across them."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -144,7 +144,7 @@ class Halves:
         self.units = [len({*labels[self._half == half].tolist()}) for half in (0, 1)]
 
     def records(self, half: int) -> Iterator[Sequence[tuple[str, ...]]]:
-        """Read the records of a half."""
+        """Yield the records of a half in batches."""
         number = 0
         for batch in self._records():
             in_half = self._half[number : number + len(batch)] == half
@@ -152,13 +152,13 @@ class Halves:
             yield [texts for texts, one in zip(batch, in_half, strict=True) if one]
 
     def texts(self, half: int) -> Iterator[Sequence[str]]:
-        """Read the texts of a half."""
+        """Yield the texts of a half in batches."""
         for batch in self.records(half):
             yield list(chain.from_iterable(batch))
 
 
 def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
-    """Return the first records, of about so many words together."""
+    """Return the first records, totalling about `words` words."""
     chosen: list[tuple[str, ...]] = []
     remaining = words * _CHARACTERS
     for texts in chain.from_iterable(records()):
@@ -170,7 +170,7 @@ def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
 
 
 def count_pairs(counts: Counts, texts: Texts, most: float = _COUNTED) -> Counts:
-    """Count the pairs of texts, of about so many words at most."""
+    """Count word pairs of texts, up to about `most` words."""
     for batch in texts():
         counts.add(batch)
         if counts.words >= most:
@@ -179,22 +179,22 @@ def count_pairs(counts: Counts, texts: Texts, most: float = _COUNTED) -> Counts:
 
 
 def count_kind(ready: Pipeline, texts: Texts) -> KindCounts:
-    """Count texts as an attacker on a pipeline does."""
+    """Count n-grams of texts as an attacker on a pipeline does."""
     return count_pairs(KindCounts(ready.lexicon, ready.profile.tokens), texts)
 
 
 def learn_kind(
     ready: Pipeline, public: PublicText, texts: Texts
 ) -> tuple[TextKind, int]:
-    """Count texts of a public file: with the pairs that ship, and words.
+    """Learn a kind of text on top of the shipped pairs; return it and its word count.
 
-    Raises InputError without any words, UsageError.
+    Raises InputError if there are no words, and UsageError.
     """
     if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
             f"{noun('public-text')}: {ready.mechanism.name} has no exact output "
-            "distribution of a word, which an attacker needs; leave the option out, or "
-            "take a mechanism that has one, such as rank"
+            "distribution, which an attacker needs; leave the option out, or use a "
+            "mechanism such as rank"
         )
     counts = count_kind(ready, texts)
     if not counts.words:
@@ -205,11 +205,11 @@ def learn_kind(
 def read_by_halves(
     pipeline: Pipeline, public: PublicText
 ) -> tuple[tuple[InContext, ...], tuple[InContext, ...]]:
-    """Attack one half of a public text with the other half.
+    """Attack each half of a public text with what was learned from the other half.
 
-    About 50,000 words are read, drawn with a fixed seed. Returns what an attacker with
-    the pairs of the other half finds, and the figures of written words: none of a third
-    party's.
+    About 50,000 words are read, drawn with a fixed seed. Returns the success of an
+    attacker with the other half's pairs, and the figures for written words: none from a
+    third party.
     """
     halves = Halves(public.records)
     kind, words = learn_kind(pipeline, public, partial(halves.texts, 0))
@@ -234,7 +234,7 @@ def _attack(
     public: PublicText,
     records: Sequence[tuple[str, ...]],
 ) -> ContextAttack:
-    """Let an attacker attack records. Raises InputError where they have no words."""
+    """Run an attacker on records. Raises InputError if they have no words."""
     # Public texts: a fixed seed, so that a search can be repeated.
     randomness = ready.randomness(RunKey.from_seed(0))
     attack = context_risk.attack_records(ready, [attacker], [records], randomness)
@@ -246,9 +246,10 @@ def _attack(
 def calibrate_by_attacker(
     recipe: Profile, lexicon: Lexicon, target: float, attacker: str, public: PublicText
 ) -> tuple[float, Reading]:
-    """Return the epsilon at which an attacker finds target of a public text.
+    """Return the epsilon at which an attacker guesses `target` of a public text.
 
-    And what it finds. About 50,000 words are read. Raises UsageError and InputError.
+    Also returns its reading. About 50,000 words are read. Raises UsageError and
+    InputError.
     """
     if attacker != SAME_KIND and public.digest in lexicon.meta.get(
         "adapted_sha256", ()
@@ -287,11 +288,11 @@ def calibrate_by_attacker(
 def search_by_attacker(
     read: Callable[[float], Reading], target: float, start: float
 ) -> tuple[float, Reading]:
-    """Return about the largest epsilon at which an attacker finds at most target.
+    """Return about the largest epsilon at which an attacker guesses at most target.
 
-    And what it finds there; the upper limit of that counts. read returns what the
-    attacker finds at an epsilon, the same each time; start, an epsilon at which it may
-    find more. Raises UsageError where target is below or above all that it finds.
+    Also returns its reading there; the upper confidence limit counts. read returns what
+    the attacker guesses at an epsilon, deterministically; start: an epsilon at which it
+    may guess more. Raises UsageError if target is outside the range that it reaches.
     """
     best, high = None, start
     while (reading := read(high)).high <= target:

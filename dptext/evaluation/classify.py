@@ -1,6 +1,6 @@
 """Classifiers on private texts: utility, and attacks on an attribute.
 
-A classifier is named as --classifier takes it. Splits are stratified and the same for
+Classifiers are named as for --classifier. Splits are stratified and the same for
 original and private texts; MEANINGS explains the scores.
 """
 
@@ -44,7 +44,7 @@ MEANINGS = {
 
 
 class Classifier(Protocol):
-    """Trained anew for each split."""
+    """A classifier that is retrained for each split."""
 
     def fit(self, texts: Sequence[str], labels: Ints) -> None:
         """Learn."""
@@ -54,7 +54,7 @@ class Classifier(Protocol):
 
 
 class Linear:
-    """Logistic regression on TF-IDF of words and pairs of words, or mean vectors."""
+    """Logistic regression on TF-IDF of words and word pairs, or on mean vectors."""
 
     def __init__(self, lexicon: Lexicon | None = None) -> None:
         self._lexicon = lexicon
@@ -82,9 +82,9 @@ class Linear:
         return np.asarray(self._model.predict(list(texts)), np.int64)
 
     def _means(self, texts: Sequence[str]) -> Floats:
-        """Return directions of the weighted means of words' vectors, of length sqrt(d).
+        """Return normalised weighted means of word vectors: (texts, d).
 
-        (texts, d).
+        Each row has length sqrt(d).
         """
         assert self._lexicon is not None
         words = Tokenizer(self._lexicon, Policy()).words(list(texts))
@@ -97,7 +97,7 @@ def _sklearn(part: str) -> Any:
 
 
 class FineTuned:
-    """A Hugging Face model with a new head, trained for a few epochs, seeded."""
+    """A Hugging Face model with a new head, trained for a few epochs with a seed."""
 
     _LENGTH, _BATCH, _EPOCHS, _RATE = 128, 32, 2, 5e-5
 
@@ -138,7 +138,7 @@ class FineTuned:
         return package(name, *_FINE_TUNED)
 
     def _load(self, classes: int) -> None:
-        """Load the model for a number of classes."""
+        """Load the model for a given number of classes."""
         library = self._package("transformers")
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
@@ -150,11 +150,12 @@ class FineTuned:
             self._tokenizer, self._model = split, load(self._folder, **here, **head)
         except (OSError, ValueError):
             raise UsageError(
-                f"{noun('classifier')} {self._folder}: no model that can be loaded"
+                f"{noun('classifier')} {self._folder}: the model cannot be loaded; "
+                "give another folder"
             ) from None
 
     def _logits(self, texts: Sequence[str]) -> Any:
-        """Return a tensor (texts, classes)."""
+        """Return the logits: a tensor (texts, classes)."""
         cut = {"padding": True, "truncation": True, "max_length": self._LENGTH}
         tokens = self._tokenizer(list(texts), **cut, return_tensors="pt")
         return self._model(**tokens).logits
@@ -164,7 +165,7 @@ Make = Callable[[], Classifier]
 
 
 def check_classifier(name: str) -> None:
-    """Raise UsageError for the name of an unknown classifier."""
+    """Raise UsageError for an unknown classifier name."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
         raise UsageError(
             f"{noun('classifier')} {name}: give {', '.join(_NAMES)} or the folder of "
@@ -173,7 +174,7 @@ def check_classifier(name: str) -> None:
 
 
 def need_packages(name: str) -> None:
-    """Raise MissingExtra without the packages of a classifier."""
+    """Raise MissingExtra if a classifier's packages are missing."""
     if name in _NAMES:
         need("sklearn", *_LINEAR)
     else:
@@ -182,7 +183,7 @@ def need_packages(name: str) -> None:
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return a factory of classifiers: tfidf, vectors, or the folder of a model."""
+    """Return a classifier factory for tfidf, vectors, or a model's folder."""
     if name == "tfidf":
         return Linear
     if name == "vectors":
@@ -192,7 +193,7 @@ def make_classifier(name: str, lexicon: Lexicon) -> Make:
 
 @dataclass(frozen=True, slots=True)
 class ClassifierScore:
-    """Mean over the splits and standard deviation between them (None: one split)."""
+    """Mean over the splits and their standard deviation (None for one split)."""
 
     accuracy: float
     accuracy_sd: float | None
@@ -200,13 +201,13 @@ class ClassifierScore:
     macro_f1_sd: float | None
 
     def __str__(self) -> str:
-        """Write the accuracy, with its spread where there is one."""
+        """Format the accuracy, with its standard deviation if there is one."""
         return accuracy(self.accuracy, self.accuracy_sd)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTask:
-    """One field; chance: share of the most frequent class among the labelled texts.
+    """One field to predict; chance: share of the most frequent class.
 
     original, private and static: see MEANINGS.
     """
@@ -231,10 +232,10 @@ def learn(
     make: Make,
     splits: int,
 ) -> LabelTask:
-    """Learn a field from originals and from private texts, in the same order.
+    """Train and test classifiers of a field on original and private texts.
 
-    values: the labels; a text of which it is None has no part. make gives an
-    untrained classifier, name is its name. Raises UsageError where there is nothing to
+    values: the labels, None to skip a text; texts are in the same order. make gives an
+    untrained classifier, name is its name. Raises UsageError if there is nothing to
     learn.
     """
     counts = Counter(value for value in values if value is not None)
@@ -245,8 +246,8 @@ def learn(
         )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
         raise UsageError(
-            f"field {field!r} cannot be a label: "
-            f"it needs at least two values of at least {_LEAST} texts each"
+            f"field {field!r} cannot be a label: it needs at least two values with at "
+            f"least {_LEAST} texts each"
         )
     rows: dict[str | None, int] = {value: row for row, value in enumerate(classes)}
     labels = np.array([rows.get(value, -1) for value in values], np.int64)
@@ -296,7 +297,7 @@ def _scores(truth: Ints, guess: Ints) -> tuple[float, float]:
 
 
 def _mean(figures: Floats) -> ClassifierScore:
-    """Return the score of accuracy and macro-F1 of each split: (splits, 2)."""
+    """Average accuracy and macro-F1 over splits: (splits, 2)."""
     accuracy, f1 = figures.mean(axis=0).tolist()
     if len(figures) < 2:
         return ClassifierScore(accuracy, None, f1, None)

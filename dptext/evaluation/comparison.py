@@ -1,8 +1,8 @@
-"""Mechanisms compared on one's own texts: a grid of cells, one row for each.
+"""Compares mechanisms on the user's texts: a grid of cells with one result row each.
 
-Texts are a sample of a file. Every cell runs in a separate process, to measure its time
-and memory; a few run at once. Rows that are done can be kept and are then not
-computed again.
+Texts are a sample of files. Every cell runs in a separate process to measure its time
+and memory; a few run at once. Finished rows can be stored and are then not
+recomputed.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PRELOADED = ("dptext.measures.calibrate", "dptext.measures.bayes_risk")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One mechanism at one level with one lexicon."""
+    """One mechanism at one level, with one lexicon."""
 
     mechanism: str
     level: str
@@ -69,7 +69,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Texts of the user, and the values of labels, then attributes, of each."""
+    """The user's texts, with the values of their labels and then attributes."""
 
     texts: tuple[str, ...]
     values: tuple[tuple[str | None, ...], ...]
@@ -81,7 +81,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """The figures of a cell."""
+    """The figures for a cell."""
 
     mechanism: str
     level: str
@@ -121,9 +121,9 @@ class CellRow:
 
 
 def check(cells: Sequence[Cell]) -> None:
-    """Raise UsageError, naming the first, where cells cannot run.
+    """Raise UsageError, naming the first, if cells cannot run.
 
-    Takes no time: an epsilon that a mechanism refuses shows only in its own cell.
+    This is a quick check: an epsilon that a mechanism rejects fails only in its cell.
     """
     refused = []
     known: dict[str, Lexicon] = {}
@@ -152,8 +152,9 @@ def run(
 ) -> Iterator[tuple[Cell, CellRow]]:
     """Yield each cell with its row when it is finished.
 
-    resume: a file of finished rows; those in it are not computed again, and new ones
-    are added. Raises UsageError for another file, OSError where none can be written.
+    resume: a file of finished rows; its rows are not recomputed, and new ones are
+    added. Raises UsageError for a file of other content, OSError if it cannot be
+    written.
     """
     known = {} if resume is None else _read_finished(resume)
     keyed = [(key_of(cell, sample, settings), cell) for cell in cells]
@@ -181,7 +182,7 @@ def run(
 
 
 def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
-    """Return a digest of everything that decides a row: cell, texts and settings."""
+    """Return a digest of everything that determines a row: cell, texts, settings."""
     decisive = msgspec.to_builtins((cell, settings, sample.digest()))
     # In ASCII: names of files may be no UTF-8.
     data = json.dumps(decisive, sort_keys=True)
@@ -189,7 +190,7 @@ def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
 
 
 def _read_finished(path: Path) -> dict[str, CellRow]:
-    """Read the rows of an earlier run by their keys; make the file if it is missing."""
+    """Read an earlier run's rows by key; create the file if it is missing."""
     streams.check_file(path, noun("resume"))
     with path.open("ab"):
         pass
@@ -199,7 +200,7 @@ def _read_finished(path: Path) -> dict[str, CellRow]:
             key, row = msgspec.json.decode(line, type=tuple[str, CellRow])
         except (msgspec.ValidationError, msgspec.DecodeError):
             raise UsageError(
-                f"{path}:{number}: not a file of rows that compare has written"
+                f"{path}:{number}: not a file of rows written by dptext compare"
             ) from None
         known[key] = row
     return known
@@ -209,7 +210,7 @@ def _read_finished(path: Path) -> dict[str, CellRow]:
 def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
-    """Run a process for one cell, which ends with the block."""
+    """Run a process that computes one cell; it ends with the block."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
     process = _context().Process(target=_answer, args=(sender, *about))
@@ -225,11 +226,11 @@ def _process(
 
 
 def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
-    """Return the row that a process has computed."""
+    """Return the row computed by a process."""
     try:
         row: CellRow | Exception = answer.recv()
     except EOFError:
-        row = _row(cell, "its process stopped (is there enough memory?)")
+        row = _row(cell, "its process stopped unexpectedly, perhaps for lack of memory")
     if isinstance(row, Exception):
         raise row
     return row
@@ -237,7 +238,7 @@ def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
 
 @cache
 def _context() -> ForkServerContext:
-    """Return the start method: forks of a process with the common modules loaded."""
+    """Return a start method that forks a process with common modules loaded."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
     return context
@@ -265,7 +266,7 @@ def _answer(
 
 
 def _row(cell: Cell, reason: str) -> CellRow:
-    """Return the row of a cell without figures."""
+    """Return the row for a cell without figures."""
     return CellRow(
         mechanism=cell.mechanism,
         level=cell.level,
@@ -276,7 +277,7 @@ def _row(cell: Cell, reason: str) -> CellRow:
 
 
 def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
-    """Compute a cell; one that cannot be run gives a row with the reason."""
+    """Compute a cell; one that cannot run gives a row with the reason."""
     try:
         with describe_failure():  # which loses its traceback between processes
             return _evaluate_cell(cell, sample, settings)
@@ -334,7 +335,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
 
 
 def _upper_limit(risk: bayes_risk.Risk | None) -> float | None:
-    """Return the success of the best guess; None if 100% means no limit."""
+    """Return the success rate of the best guess, None if 100% means no limit."""
     if risk is None or (risk.high == 1.0 and not risk.bands):
         return None
     return risk.success
@@ -346,10 +347,10 @@ def read_sample(
     settings: EvaluationSettings,
     size: int,
 ) -> Sample:
-    """Take texts evenly over files, with all labels and attributes.
+    """Sample texts evenly across files, with all labels and attributes.
 
-    Records without a text or without one of these are passed over. Raises InputError,
-    with the names of the fields, where none is left.
+    Records that lack text, a label or an attribute are skipped. Raises InputError,
+    with the names of the fields, if none is left.
     """
     values = {"label": settings.labels, "attribute": settings.attributes}
     joined = (

@@ -1,4 +1,4 @@
-"""A comparison as a page, as CSV, as a table of LaTeX and as a picture."""
+"""Renders a comparison as a page, CSV, LaTeX table and chart."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _ACROSS = {
 
 
 class Figure(NamedTuple):
-    """A figure of a row, in all outputs of a comparison."""
+    """One figure of a row, as shown in all outputs of a comparison."""
 
     #: Its name in the CSV.
     name: str
@@ -89,7 +89,7 @@ class Figure(NamedTuple):
 def _attacker_figures(
     name: str, attacker: str, title: str, latex: str = ""
 ) -> Iterator[Figure]:
-    """Yield the success of an attacker by class of word."""
+    """Yield an attacker's success by word class."""
     path = f"result.in_context.{attacker}.classes"
     yield Figure(name, f"{path}.{ALL}.success", _FIGURES, _bar(title), latex=latex)
     yield Figure(f"{name}_low", f"{path}.{ALL}.low")
@@ -99,7 +99,7 @@ def _attacker_figures(
 
 
 def _classifier_figures(name: str, path: str) -> Iterator[Figure]:
-    """Yield accuracies of the classifier of the first label or attribute."""
+    """Yield accuracies of the classifier for the first label or attribute."""
     for suffix, part, title, latex in (
         ("", "private", name, name),
         ("_original", "original", "on originals", "(originals)"),
@@ -117,7 +117,7 @@ def _bar(name: str) -> Column:
 
 
 def _first(name: str, path: str, column: Column, latex: str) -> Figure:
-    """Return a figure that a person looks at first."""
+    """Return a figure that belongs in the main table."""
     return Figure(name, path, table=_FIGURES, column=column, latex=latex, is_first=True)
 
 
@@ -178,7 +178,7 @@ _LATEX_WRITTEN = str.maketrans(
 
 
 def flat(row: CellRow) -> dict[str, Any]:
-    """Return a value for each column of the CSV, and figures for the page alone."""
+    """Return a value for each CSV column, and figures only for the page."""
     nested = msgspec.to_builtins(row)
     values = {each.name: at(nested, each.path or each.name) for each in _ROW}
     values["name"] = row.mechanism
@@ -189,7 +189,7 @@ def flat(row: CellRow) -> dict[str, Any]:
 
 
 def _shown(figure: Figure, values: dict[str, Any]) -> Any:
-    """Return accuracies with their standard deviation as text."""
+    """Format accuracies with their standard deviation."""
     value = values[figure.name]
     sd = f"{figure.name}_sd"
     return value if value is None or sd not in values else accuracy(value, values[sd])
@@ -205,9 +205,9 @@ def as_csv(rows: Iterable[CellRow]) -> str:
 
 
 def as_latex(rows: Sequence[CellRow]) -> str:
-    """Return a comparison as a table of LaTeX, with the rules of booktabs.
+    """Return a comparison as a LaTeX table with booktabs rules.
 
-    Columns without any figure are left out, and cells that could not be run.
+    Columns without figures are left out, as are cells that could not run.
     """
     values = [flat(row) for row in rows if not row.reason]
     shown = [
@@ -244,16 +244,17 @@ def as_latex(rows: Sequence[CellRow]) -> str:
 
 
 def as_svg(rows: Sequence[CellRow]) -> str:
-    """Return the first curves of a comparison as a picture; "" without any.
+    """Return the first chart of a comparison as SVG, "" if there is none.
 
-    Utility by risk where a label is learned, else the attack, or the meaning kept.
+    It shows utility by risk if a label is learned, else the attack or the meaning
+    preserved.
     """
     chart = next(_charts([flat(row) for row in rows if not row.reason]), None)
     return "" if chart is None else html.picture(chart)
 
 
 def line(row: CellRow) -> str:
-    """Return the figures of a row that a person looks at first, in one line."""
+    """Format the main figures of a row on one line."""
     values = flat(row)
     return ", ".join(
         f"{each.column.name} {each.column.cell(values[each.name]) or figures.NOTHING}"
@@ -263,7 +264,7 @@ def line(row: CellRow) -> str:
 
 
 def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
-    """Return a comparison as a page; originals are the texts, in their order."""
+    """Return a comparison as a page; originals are the texts in order."""
     done = [row for row in rows if not row.reason]
     missing = [
         f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
@@ -292,7 +293,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
 
 
 def _units(rows: Sequence[CellRow]) -> Iterator[str]:
-    """Warn of epsilons of two units, and explain missing risks."""
+    """Yield notes on epsilons in different units and on missing risks."""
     notions = {row.notion for row in rows}
     if {Notion.LDP, Notion.METRIC} <= notions:
         yield (
@@ -307,7 +308,7 @@ def _units(rows: Sequence[CellRow]) -> Iterator[str]:
 
 
 def _uncertainty(rows: Sequence[CellRow]) -> Iterator[str]:
-    """Yield how far accuracies may be off, by splits and by the number of texts."""
+    """Yield the error margins of accuracies, by splits and number of texts."""
     tasks = [
         task
         for row in rows
@@ -329,7 +330,7 @@ def _uncertainty(rows: Sequence[CellRow]) -> Iterator[str]:
 
 
 def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section:
-    """Return a section of figures, without rows an empty one."""
+    """Return a section with figures, empty if there are no rows."""
     inside = [each for each in _ROW if each.table == title]
     rows = [
         (value["name"], value["level"], *(_shown(each, value) for each in inside))
@@ -343,7 +344,7 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
 def _whole_text_attackers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
 ) -> Section:
-    """Return the success of attackers of whole texts by mechanism, if measured."""
+    """Return the success of whole-text attackers by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
     readings = [
         (value, reading)
@@ -358,7 +359,7 @@ def _whole_text_attackers(
 
 
 def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:
-    """Yield a chart of each measure that the rows have, against risk and loss."""
+    """Yield a chart of each available measure against risk and loss."""
     for (y, (title, up)), (x, across) in itertools.product(
         _UP.items(), _ACROSS.items()
     ):
@@ -375,7 +376,7 @@ def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:
 def _examples(
     values: Sequence[dict[str, Any]], rows: Sequence[CellRow], originals: Sequence[str]
 ) -> list[Block]:
-    """Return the first texts as each mechanism wrote them; pages only."""
+    """Return the first texts as written by each mechanism; pages only."""
     blocks: list[Block] = []
     columns = [Column("mechanism"), Column("level"), Column("text")]
     texts = [originals, *(row.examples for row in rows)]

@@ -1,13 +1,13 @@
-"""Search private texts for values that must not stand in them: names, addresses.
+"""Searches private texts for values that must not occur in them: names, addresses.
 
-A value is found *whole* where all its words stand in a text side by side and in order,
-and *in part* where at least one of its words stands there that is no common word.
-Capitals, spaces, marks and spellings of one character (NFKC) make no difference. The
-search is exact; the files of texts stream through it, the values are held in memory.
+A value is found *whole* if all its words are adjacent in a text, in order,
+and *in part* if at least one of its words occurs that is not a common word.
+Case, spaces, punctuation and Unicode compatibility forms (NFKC) are ignored. The
+search is exact; texts are streamed, while the values are held in memory.
 
-A value may stand in a private text because it was copied, because it was drawn as
-itself, or by chance: a name that is drawn may be any name. So the same values are
-looked for in the private texts of other records that had other values, and not these:
+A value may occur in a private text because it was copied, because it was drawn as
+itself, or by chance: a drawn name may be any name. So the same values are
+searched in the private texts of other records that did not contain them:
 matches there are chance.
 """
 
@@ -74,10 +74,10 @@ def common_words(lexicon: Lexicon, count: int = COMMON) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class IdentityFile:
-    """A file of values: one in each line, in a field, or spans of records.
+    """A file of values: one per line, in a field, or spans of records.
 
-    Spans are the objects of a JSONL file: {"text": value, "record": number}. The record
-    is that of the original, counted from 1, or its id where records have ids.
+    Spans are objects in a JSONL file: {"text": value, "record": number}. The record
+    number counts the original's records from 1, or is an id if records have ids.
     """
 
     path: str
@@ -88,14 +88,14 @@ class IdentityFile:
         """Raise OSError or UsageError for a file that cannot be read."""
         if streams.is_stream(self.path):
             raise UsageError(
-                f"{noun('identities')}: it is read more than once: give a file"
+                f"{noun('identities')}: it is read several times: give a file, not a "
+                "pipe"
             )
         streams.check_file(self.path, noun("identities"))
         if self.field is not None and self._format == "text":
             raise UsageError(
-                f"{noun('identities-field')} {self.field}: {self.path} is plain "
-                "text, a value "
-                "in each line; leave the option out"
+                f"{noun('identities-field')} {self.field}: {self.path} is plain text "
+                "with one value per line; leave the option out"
             )
 
     @property
@@ -128,14 +128,14 @@ class IdentityFile:
             raise InputError(f"{noun('identities')}: {error}") from None
 
     def values(self, common: Collection[str]) -> Identities:
-        """Return the values, ready to be searched for. Raises InputError for none."""
+        """Return the values, prepared for the search. Raises InputError if none."""
         identities = Identities.prepare(self.read(), common)
         if not identities.values:
             lines = self._format == "text"
             where = "" if lines else f" in field {self.field or SPAN!r}"
             raise InputError(
                 f"{noun('identities')} {self.path}: no value to search for{where}; "
-                "give a value in each line, or name their field with "
+                "give one value per line, or name their field with "
                 f"{option('identities-field')}"
             )
         return identities
@@ -143,7 +143,7 @@ class IdentityFile:
 
 @dataclass(frozen=True, eq=False)
 class Identities:
-    """Values to look for in texts."""
+    """Values to search for in texts."""
 
     values: Mapping[str, int]
     """The words of each different value, joined by spaces -> its row."""
@@ -164,7 +164,7 @@ class Identities:
         values_in_records: Iterable[tuple[str, str | None]],
         common: Collection[str],
     ) -> Identities:
-        """Take values, each with its record or None."""
+        """Prepare values, each with its record or None."""
         rows: dict[str, int] = {}
         telling: list[tuple[str, ...]] = []
         lengths: defaultdict[str, set[int]] = defaultdict(set)
@@ -200,11 +200,11 @@ class Identities:
 
     @property
     def telling(self) -> frozenset[str]:
-        """Return the words of values, without common words."""
+        """Return the words in values, except common words."""
         return frozenset(word for words in self.words for word in words)
 
     def whole(self, words: Sequence[str]) -> set[int]:
-        """Return the rows of the values found whole among the words of a text."""
+        """Return the rows of the values found whole in a text's words."""
         rows = set()
         for position, word in enumerate(words):
             for length in self.lengths.get(word, ()):
@@ -216,7 +216,7 @@ class Identities:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The number of original values found in their private texts."""
+    """Counts of original values found in their private texts."""
 
     count: int
     share: float | None
@@ -233,7 +233,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class IdentitiesFound:
-    """The values of a file, and their words, found in private texts."""
+    """Counts of a file's values, and of their words, found in private texts."""
 
     file: str
     sha256: str
@@ -258,7 +258,7 @@ class IdentitiesFound:
 
 @dataclass(slots=True)
 class _Chance:
-    """Add up the expected chance findings, weighted by frequency of the value."""
+    """Accumulates chance matches, weighted by frequency of the value."""
 
     expected: float = 0.0
     variance: float = 0.0
@@ -266,7 +266,7 @@ class _Chance:
     squares: float = 0.0
 
     def add(self, occurrences: int, others: int, compared: int) -> None:
-        """Add a value, with the number of compared other records that hold it."""
+        """Add a value, with how many of the compared other records contain it."""
         if compared:
             weight = occurrences / compared
             self.expected += weight * others
@@ -275,7 +275,7 @@ class _Chance:
             self.squares += weight**2 * compared
 
     def limits(self) -> tuple[float | None, float | None, float | None]:
-        """Return the share and its limits (Korn and Graubard 1998)."""
+        """Return the share and its confidence limits (Korn and Graubard 1998)."""
         total = self.occurrences
         if not total:
             return None, None, None
@@ -291,9 +291,9 @@ class _Chance:
 
 @dataclass(slots=True)
 class IdentityMeter:
-    """Count values in private texts, batch by batch.
+    """Counts values in private texts, batch by batch.
 
-    Memory grows with the values of the file and with a batch, not with the texts.
+    Memory grows with the number of values and the batch size, not with the texts.
     """
 
     values: Identities
@@ -310,18 +310,18 @@ class IdentityMeter:
     _part_chance: _Chance = field(default_factory=_Chance)
 
     def __post_init__(self) -> None:
-        """Look up the words to search for."""
+        """Index the words to search for."""
         self._telling = self.values.telling
 
     @classmethod
     def from_file(cls, file: IdentityFile, lexicon: Lexicon) -> IdentityMeter:
-        """Read the values of a file. Raises InputError and UsageError."""
+        """Build a meter for a file of values. Raises InputError and UsageError."""
         name = file.path.encode("utf-8", "surrogateescape")
         shown = Path(name.decode("utf-8", "backslashreplace")).name
         return cls(file.values(common_words(lexicon)), shown, file.digest())
 
     def add(self, pairs: Sequence[Pair]) -> None:
-        """Take in a batch."""
+        """Count a batch."""
         batch = _Occurrences()
         for pair in pairs:
             self._seen += 1
@@ -366,7 +366,7 @@ class IdentityMeter:
         batch.add(shared, (before, after), (before_words, after_words))
 
     def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
-        """Return the values found whole in texts, and the words of any value."""
+        """Return the values found whole in texts, and the words from any value."""
         whole: set[int] = set()
         words: set[str] = set()
         for text in texts:
@@ -377,7 +377,7 @@ class IdentityMeter:
 
     @property
     def unlisted(self) -> tuple[int, int]:
-        """Count unlisted records: with whole matches, and with only partial ones."""
+        """Count records without listed values that match: whole, and only in part."""
         counts = self._counts
         return (
             counts["whole records"] - len(self.whole_records),
@@ -385,7 +385,7 @@ class IdentityMeter:
         )
 
     def result(self) -> IdentitiesFound:
-        """Return the findings so far."""
+        """Return the counts so far."""
         counts = self._counts
         total = counts["occurrences"]
         return IdentitiesFound(
@@ -404,7 +404,7 @@ class IdentityMeter:
 
 @dataclass(slots=True)
 class _Occurrences:
-    """Which records of a batch hold which value or word: bit n is the nth of them."""
+    """Which records of a batch contain which value or word: bit n is record n."""
 
     size: int = 0
     holding: int = 0
@@ -420,7 +420,7 @@ class _Occurrences:
         whole: tuple[set[int], set[int]],
         words: tuple[set[str], set[str]],
     ) -> None:
-        """Add a record that holds values, by its words before and after."""
+        """Add a record that contains values, with its words before and after."""
         bit = 1 << self.size
         self.size += 1
         self.holding |= bit

@@ -1,16 +1,16 @@
-"""Linkage: how often somebody who has an original text recognises its row.
+"""Linkage: how often someone with an original text can identify its row.
 
-The attacker is given the rows of up to 2,000 records, and all of their originals, or a
-few words of one. Two kinds of them are measured.
+The attacker has the rows of up to 2,000 records, and either all their originals or a
+few words of one. Two kinds of attacker are measured.
 
-- One who knows settings and mechanism reads new draws of the originals, before any
-  decoding: by the layout alone (the number of replaced words, their places and all that
-  is copied), and by the sum of ln P(y|x) among originals of the same layout, which no
-  attacker does better than. With some words of a text only, each row is weighed by
-  how much likelier one of these words makes one of its draws.
-- A layman compares words of originals and of the private file, by the cosine of TF-IDF.
+- One knows settings and mechanism, and reads new draws of the originals, before any
+  decoding: either by layout only (the number of replaced words, their places and
+  everything copied), or by the sum of ln P(y|x) among originals with the same layout,
+  which no attacker can beat. Knowing only some words of a text, it scores each row by
+  how much more likely these words make its draws.
+- A layperson compares words of originals and of the private file by TF-IDF cosine.
 
-Where several candidates are equally good, one of them is picked by chance.
+Ties between candidates are broken at random.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _KNOWS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinkageFigures:
-    """How often one attacker picks the right row, or the right original of a row."""
+    """How often an attacker picks the right row, or the right original of a row."""
 
     #: layout, law (of the draws), or cosine (of the private file).
     attack: str
@@ -87,7 +87,7 @@ class LinkageFigures:
 def linkage(
     pairs: Sequence[Pair], writer: Pipeline | None
 ) -> tuple[LinkageFigures, ...]:
-    """Measure attackers on the first records; writer is their pipeline, if known."""
+    """Measure attackers on the first records; writer is the pipeline, if known."""
     pairs = pairs[:MOST]
     if len(pairs) < 2:
         return ()
@@ -112,7 +112,7 @@ class _KnownWords:
         self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
 
     def choose(self, text: str, rng: np.random.Generator) -> tuple[list[str], ...]:
-        """Return ten random words of a text, and its rarest; fewer in short texts."""
+        """Return ten random words and the ten rarest words of a text, or fewer."""
         rows = self._tokenizer.words([text]).ids
         rows = np.unique(rows[rows >= 0])
         ten = rng.permutation(rows)[:TEN]
@@ -123,7 +123,7 @@ class _KnownWords:
 
 @dataclass(frozen=True, slots=True)
 class _DrawnWords:
-    """Drawn words of records: (n,), the record of each, and their inputs."""
+    """Drawn words of records: (n,), with their records and inputs."""
 
     ids: Ids
     drawn: Ids
@@ -137,7 +137,7 @@ def _by_law(
     known: Sequence[tuple[list[str], ...]],
     writer: Pipeline | None,
 ) -> Iterator[LinkageFigures]:
-    """Yield attackers who know the settings; few where these have no exact law."""
+    """Yield attackers who know the settings; fewer without an exact distribution."""
     if writer is None:
         return
     rows = _drawn(pairs, writer)
@@ -167,7 +167,7 @@ def _by_law(
 
 
 def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _DrawnWords:
-    """Draw the words of originals anew, and tell their layouts apart."""
+    """Draw the words of originals anew, and number their layouts."""
     ready = writer.offline
     records = [Record(n, pair.before, None) for n, pair in enumerate(pairs)]
     words, drawn, eps, _ = ready.draws(records, ready.randomness(RunKey.fresh()))
@@ -193,7 +193,7 @@ def _by_layout(
 ) -> Iterator[tuple[Ints, Floats]]:
     """Yield the records of each layout with ln P(drawn words of i | words of j).
 
-    scores (m, m): a row for each released record, a column for each original.
+    The scores (m, m) have a row per released record and a column per original.
     """
     starts = np.searchsorted(rows.records, np.arange(len(rows.layouts) + 1))
     groups = []
@@ -228,10 +228,10 @@ def _laws(
 def _score_known_words(
     rows: _DrawnWords, writer: Pipeline, epsilon: float, known: Sequence[Sequence[str]]
 ) -> Scores:
-    """Return how much likelier known words make each row: (attackers, records).
+    """Return how much more likely known words make each row: (attackers, records).
 
-    For each known word the mean, over the drawn words of a row, of P(y|word) / P(y),
-    P(y) as often as y was drawn in all rows.
+    For each known word it is the mean of P(y|word) / P(y) over a row's drawn words,
+    with P(y) the frequency of y over all rows.
     """
     count = len(rows.layouts)
     outputs = np.bincount(rows.drawn, minlength=len(writer.lexicon.words)) + 0.5
@@ -254,7 +254,7 @@ def _by_cosine(
     after: Sequence[str],
     known: Sequence[tuple[list[str], ...]],
 ) -> Iterator[LinkageFigures]:
-    """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
+    """Yield the layperson who compares words by TF-IDF, if texts have words."""
     extraction = package("sklearn.feature_extraction.text", noun("linkage"), EXTRA)
     vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
     try:
@@ -276,8 +276,8 @@ def _by_cosine(
 def _places(scores: Floats | Scores, right: Ints) -> tuple[Floats, Floats]:
     """Return how often the right candidate is picked, and its place, row by row.
 
-    Of equal scores one is picked by chance, and places are means. Sums of logarithms
-    that differ by rounding alone are equal.
+    Ties are broken at random, and ranks are means. Sums of logarithms
+    that differ only by rounding count as ties.
     """
     own = scores[np.arange(len(scores)), right][:, None]
     rounding = 1e-6 if scores.dtype == np.float32 else 1e-9
@@ -291,7 +291,7 @@ def _places(scores: Floats | Scores, right: Ints) -> tuple[Floats, Floats]:
 def _figures(
     attack: str, name: str, first: Floats, rank: Floats, count: int
 ) -> LinkageFigures:
-    """Sum up; ties vary less than draws, so that the limits hold with them, too."""
+    """Summarise; ties vary less than draws, so the limits are valid with them too."""
     total = float(first.sum())
     alpha = 1.0 - _CONFIDENCE
     low, _ = binomial.limits(int(np.floor(total + 1e-9)), count, alpha)

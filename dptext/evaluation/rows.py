@@ -1,6 +1,6 @@
-"""Read texts and labels of records, and two files record by record.
+"""Reads texts and labels of records, and two files record by record.
 
-Through dptext.formats, so that a record and a text are what they are to sanitize. A
+It uses dptext.formats, so that records and texts are the same as for `sanitize`. A
 label is read like an id, by a separate pass over the file: it may be a number, too.
 """
 
@@ -23,7 +23,7 @@ from dptext.types import Fault, Record, Verbatim
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A record: its texts, the values of further fields (None: it has none), its id."""
+    """A record's texts, values of further fields (None if missing) and id."""
 
     texts: tuple[str, ...]
     values: tuple[str | None, ...] = ()
@@ -32,9 +32,9 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The texts of a record before and after, and further fields of the original.
+    """A record's texts before and after, and further fields of the original.
 
-    identity: its id, where records are paired by one.
+    identity: the id, if records are paired by id.
     """
 
     before: tuple[str, ...]
@@ -44,7 +44,7 @@ class Pair:
 
 
 def one_text(texts: Sequence[str]) -> str:
-    """Return all texts of a record as one, joined by lines."""
+    """Join a record's texts with line breaks."""
     return "\n".join(texts)
 
 
@@ -56,10 +56,10 @@ _NO_VALUES: Values = {}
 def records(
     path: str, selection: Selection, values: Values = _NO_VALUES
 ) -> Iterator[TextRow]:
-    """Read a file; values are further fields, None where absent, null or nested.
+    """Yield the records of a file with further fields, None if absent, null or nested.
 
-    Raises InputError with file and line for what cannot be read, UsageError for values
-    that the format cannot have.
+    Raises InputError with file and line for unreadable content, UsageError for values
+    that the format does not support.
     """
     if streams.is_stream(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
@@ -124,9 +124,9 @@ def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
 def nothing_to_read(
     paths: Sequence[str], selection: Selection, values: Values
 ) -> InputError:
-    """Return the error of files in which no record has text and all values.
+    """Return the error for files without a record that has text and all values.
 
-    The error names a field that the first file lacks, with the fields that it has.
+    The error names a field that the first file lacks, and lists its fields.
     """
     file = ", ".join(paths[:3])
     known = _copied_fields(paths[0], selection)
@@ -153,10 +153,11 @@ def pairs(
     selection: Selection,
     values: Values = _NO_VALUES,
 ) -> Iterator[Pair]:
-    """Read two files in pairs: by the id field of the selection, else in order.
+    """Pair the records of two files by the selection's id field, else in order.
 
-    By id the originals are held in memory, may be left over, and the order is that of
-    the private file. Raises InputError where a record has no partner or other texts.
+    With ids, the originals are held in memory, some may stay unpaired, and the order is
+    that of the private file. Raises InputError if a record has no partner or other
+    texts.
     """
     one = records(original, selection, values)
     two = records(private, selection.output_selection())
@@ -172,9 +173,9 @@ def pairs(
         if first is None or second is None:
             more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
-                f"{more}: record {number} has no counterpart in {fewer}; give two "
-                f"files of the same run, with {option('id')} if the private file "
-                "leaves records out"
+                f"{more}: record {number} has no counterpart in {fewer}; give both "
+                f"files of one run, with {option('id')} if the private file leaves "
+                "records out"
             )
         if len(first.texts) != len(second.texts):
             texts = f"{len(second.texts)} texts, its original {len(first.texts)}"

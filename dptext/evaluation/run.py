@@ -1,4 +1,4 @@
-"""Evaluate pairs of texts: distortion, accuracy of classifiers, success of attacks."""
+"""Evaluates pairs of texts: distortion, classifier accuracy, success of attacks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ HiddenWord = tuple[Sequence[str], int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationSettings(Measures):
-    """The figures to compute for a pair of files."""
+    """The figures to compute for two files."""
 
     bayes: bool = True
     #: Public texts of the same kind; one more attacker knows their pairs of words.
@@ -71,17 +71,17 @@ class EvaluationSettings(Measures):
 
     @classmethod
     def begin(cls, measures: Measures, **others: Any) -> EvaluationSettings:
-        """Take the measures of a command."""
+        """Build from the metric options of a command."""
         return cls(**(asdict(measures) | others))
 
     def check(self) -> None:
-        """Raise UsageError for absent models, MissingExtra for absent packages."""
+        """Raise UsageError for missing models, MissingExtra for missing packages."""
         classify.check_classifier(self.classifier)
         if self.labels or self.attributes:
             classify.need_packages(self.classifier)
         elif self.classifier != "tfidf":
             raise UsageError(
-                f"{noun('classifier')}: name the field to learn with "
+                f"{noun('classifier')}: also name the field to predict with "
                 f"{option('label')} or {option('attribute')}"
             )
         if self.linkage:
@@ -94,7 +94,7 @@ class EvaluationSettings(Measures):
 
 @dataclass(frozen=True, slots=True)
 class AlignedBatch:
-    """A batch of texts before and after, with all of their words."""
+    """A batch of texts before and after, with all their words."""
 
     before: Words
     after: Words
@@ -105,15 +105,15 @@ class AlignedBatch:
 
     @property
     def ids(self) -> tuple[Ids, Ids]:
-        """Return the paired words before and after, (m,) each, -1 an unknown one."""
+        """Return paired words before and after, (m,) each, -1 if unknown."""
         return self.before.ids[self.rows_before], self.after.ids[self.rows_after]
 
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """Figures of pairs of texts.
+    """Figures for pairs of texts.
 
-    null: no word, or one text where two are needed.
+    A figure is null without words, or with one text where two are needed.
     """
 
     texts: int
@@ -144,11 +144,11 @@ class PairFigures:
 
 
 class PairMeter:
-    """Measure pairs of texts by the metrics of a run, batch by batch.
+    """Computes the metrics of a run over pairs of texts, batch by batch.
 
-    policy is that of the run, if known: words that it leaves out have no partner, and
-    of the others only those that it replaces are among the pairs. Words are paired in
-    order, in texts with equally many words before and after. Where other words came out
+    policy: of the run, if known: words that it leaves out have no partner, and
+    of the others only replaced words are paired. Words are paired in
+    order, in texts with equal word counts before and after. Where words merged
     (two output words that read as one), or another tool wrote the file, the counts
     differ: such texts are left out. Known words are the words of texts that the lexicon
     holds; numbers and identifiers are no words here. Memory does not grow with the
@@ -173,7 +173,7 @@ class PairMeter:
         self._similarities: Similarities | None = None
 
     def add(self, before: Sequence[str], after: Sequence[str]) -> AlignedBatch:
-        """Take a batch in and return its words in pairs."""
+        """Measure a batch and return its word pairs."""
         one, two = self._tokenizer.words(before), self._tokenizer.words(after)
         kind = one.flags[one.positions] & np.uint8(kinds.KIND)
         remains = ~self._dropped[kind]
@@ -212,9 +212,10 @@ class PairMeter:
         return aligned
 
     def _find_numbers(self, after: Words, rows: Ints) -> None:
-        """Put the ids of numbers written as if they had a form.
+        """Insert the ids of numbers that are written in a recognised form.
 
-        A word was replaced there, so that 17:54 is an element of the vocabulary.
+        A word was replaced there, so 17:54, for example, is an element of the
+        vocabulary.
         """
         for row in rows[after.ids[rows] < 0].tolist():
             position = int(after.positions[row])
@@ -270,7 +271,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class PublicTextUse:
-    """A public text as an attacker counted it, and its overlap with private text."""
+    """A public text as counted by an attacker, and its overlap with private text."""
 
     file: str
     sha256: str
@@ -284,7 +285,7 @@ class PublicTextUse:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """All figures of an evaluation."""
+    """All figures from an evaluation."""
 
     audience: str
     kept: PairFigures
@@ -316,11 +317,12 @@ def evaluate(
     identities: IdentityMeter | None = None,
     key: RunKey | None = None,
 ) -> Result:
-    """Evaluate a private version of texts; writer is its pipeline, if known.
+    """Evaluate private versions of texts; writer is the pipeline, if known.
 
-    key decides the draws that attackers get, None: fresh ones. identities looks for
-    values that must not stand in the private texts. Texts are held in memory only for
-    labels, attributes and the masked-word attack, and the first ones for linkage.
+    key determines the draws that attackers get, None for fresh ones. identities
+    searches for values that must not occur in the private texts. Texts are held in
+    memory only for labels, attributes and the masked-word attack, and the first ones
+    for linkage.
     """
     settings.check()
     tasks: list[LabelTask] = []
@@ -390,7 +392,7 @@ def _weigh(
     kept: PairFigures,
     alphas: Sequence[float],
 ) -> tuple[float | None, dict[str, float]]:
-    """Return the trade-off, and the composite by alpha; None and empty without both."""
+    """Return the trade-off and the composite by alpha; None and empty if undefined."""
     trade_off, composite = None, {}
     if utility and attributes:
         gained = utility[0].private.accuracy - utility[0].original.accuracy
@@ -406,11 +408,11 @@ def _weigh(
 
 
 class _WordAttacks:
-    """Count how often a written word alone gives its original away, batch by batch.
+    """Counts how often a written word alone reveals its original, batch by batch.
 
-    nearest guess: the original is the word that was written. Bayes: the likeliest
-    original of a drawn word, the attacker of the Bayes risk; for a writer of exact
-    log-probabilities and one epsilon that writes drawn words. Words outside the
+    Nearest guess: the written word is taken as the original. Bayes: the most likely
+    original of a drawn word, as for the Bayes risk; it needs a writer with exact
+    log-probabilities and one epsilon that writes the drawn words. Words outside the
     vocabulary are not attacked, and all numbers of an element are one word.
     """
 
@@ -432,7 +434,7 @@ class _WordAttacks:
             self._guesses[: len(rows)] = rows
 
     def add(self, aligned: AlignedBatch) -> None:
-        """Take in a batch."""
+        """Attack a batch."""
         pairs = np.stack(aligned.ids)
         before, after = pairs[:, (pairs >= 0).all(axis=0)]
         self._words += len(before)
@@ -441,7 +443,7 @@ class _WordAttacks:
             self._right += int((self._guesses[after] == before).sum())
 
     def results(self) -> tuple[Attack, ...]:
-        """Return how often the attacks are right; none without words."""
+        """Return the success rates of the attacks, empty without words."""
         words = self._words
         if not words:
             return ()
@@ -455,9 +457,9 @@ class _WordAttacks:
 
 
 class _Attackers:
-    """Let attackers attack new draws of the originals, batch by batch.
+    """Runs attackers on new draws of the originals, batch by batch.
 
-    Texts that recur in the public text, nearly at least, are left out: one attacker has
+    Texts that recur in the public text, even nearly, are left out: one attacker has
     counted them.
     """
 
@@ -481,7 +483,7 @@ class _Attackers:
         self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:
-        """Attack the texts of further records."""
+        """Attack the texts of more records."""
         batch = []
         for number, texts in enumerate(records, self._records):
             unknown = texts
@@ -499,13 +501,13 @@ class _Attackers:
         self.attack.add(batch, self._randomness)
 
     def readings(self) -> tuple[Reading, ...]:
-        """Return the success of attackers; first, that of taking words as written."""
+        """Return the success of attackers; the first takes words as written."""
         written = self.attack.written()
         readings = self.attack.result()
         return readings if written is None else (written, *readings)
 
     def public_text_use(self) -> PublicTextUse | None:
-        """Return the use of the public text, if there is one."""
+        """Return how the public text was used, or None."""
         if self._public is None:
             return None
         counts = self._counted, self._texts, self._repeated
@@ -514,7 +516,7 @@ class _Attackers:
 
 @dataclass(frozen=True, slots=True)
 class MaskedWordFigures:
-    """Success of a masked language model in guessing the originals of words."""
+    """Success of a masked language model at guessing the originals of words."""
 
     model: str
     #: Share of words that its first guess hits.
@@ -528,7 +530,7 @@ class MaskedWordFigures:
 
 
 def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
-    """Return the words to guess."""
+    """Return the words to guess, with their contexts."""
     before, after = aligned.before, aligned.after
     starts = [0, *after.ends.tolist()]
     pieces = [after.pieces[begin:end] for begin, end in pairwise(starts)]
@@ -541,17 +543,17 @@ def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
 
 
 def masked_model() -> tuple[str, str, language.ModelHead]:
-    """Return setting, feature and head of the masked language model, for errors."""
+    """Return the option, feature and head of the masked language model, for errors."""
     return noun("masked-model"), "the masked-word attack", language.MASKED
 
 
 def guess_masked(
     folder: str, words: Sequence[HiddenWord], most: int = 2000
 ) -> MaskedWordFigures | None:
-    """Attack at most `most` words, evenly chosen; None where there is no word.
+    """Attack at most `most` evenly chosen words; None if there are no words.
 
-    folder: that of a local Hugging Face model; nothing is fetched. Raises UsageError
-    where there is no model, MissingExtra without the library.
+    folder: a local Hugging Face model; nothing is downloaded. Raises UsageError
+    if there is no model, MissingExtra without the library.
     """
     setting, feature, head = masked_model()
     torch = models.package("torch", feature, "semantic")

@@ -1,20 +1,20 @@
-"""Shares of topics in private texts, estimated from their private output alone.
+"""Estimates shares of topics in private texts from their sanitized output alone.
 
-Written topics are read by the law that the report of the output states.
+The output's report states the probabilities with which topics were written.
 
-Each text has a topic, which is written by randomised response: truly with probability
-p = e^epsilon / (e^epsilon + K - 1), and each other topic with q = (1 - p) / (K - 1). Of
-N texts of which c were written as a topic, (c / N - q) / (p - q) estimates its share
-without bias. Negative estimates are not cut: cut ones, added up, are too large.
-By subset selection k topics are written: the true one with probability p = k e^epsilon
-/ (k e^epsilon + K - k), each other with q = (p (k - 1) + (1 - p) k) / (K - 1). A text
-adds 1 to the count of a topic or not, so that all else is the same.
+Each text has a topic, which is written by randomised response: the true one with
+probability p = e^epsilon / (e^epsilon + K - 1), and each other topic with q = (1 - p) /
+(K - 1). Of N texts of which c were written as a topic, (c / N - q) / (p - q) estimates
+its share without bias. Negative estimates are not clipped: clipped ones add up to too
+much. With subset selection k topics are written: the true one with probability p = k
+e^epsilon / (k e^epsilon + K - k), each other with q = (p (k - 1) + (1 - p) k) / (K -
+1). A text adds 0 or 1 to the count of a topic, so everything else is the same.
 
 An interval holds for one of two targets. file: the share among the texts of this file,
-uncertain only since topics were drawn. people: the share in a population that the
-texts sample at random; texts of one person may be alike and count as a group.
-Source: Ye and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016. Of people with
-several texts: Korn and Graubard 1998.
+uncertain only since topics were drawn. people: the share in a population that the texts
+sample at random; texts of one person may be similar and count as a group. Source: Ye
+and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016. For people with several
+texts: Korn and Graubard 1998.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _LONGEST = 16 * 2**20
 
 
 class Target(StrEnum):
-    """The texts that an interval of shares holds for."""
+    """Which texts an interval of shares refers to."""
 
     FILE = "file"
     PEOPLE = "people"
@@ -69,7 +69,7 @@ class ResponseLaw:
 
     @property
     def right(self) -> float:
-        """Return p, the probability of writing the topic of a text."""
+        """Return p, the probability of writing the true topic."""
         odds = (self.topics - self.together) / self.together
         return 1.0 / (1.0 + odds * math.exp(-self.epsilon))
 
@@ -82,13 +82,13 @@ class ResponseLaw:
         return wrong / (self.topics - 1)
 
     def share(self, written: float) -> float:
-        """Return the share of a topic, given the share of texts with it written."""
+        """Return the share of a topic from the share of texts it was written for."""
         return (written - self.wrong) / (self.right - self.wrong)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The share of one topic, with its interval; it may lie outside of 0 to 1."""
+    """The estimated share of a topic with its interval; may lie outside 0 to 1."""
 
     share: float
     low: float
@@ -107,8 +107,8 @@ def estimates(
     """Estimate the share of each topic.
 
     drawn (n, k) rows of the topics written for each text; groups (n,) which person, or
-    which draw, each text belongs to: texts of one person for the target people, texts
-    that share one draw for the target file. None: each text by itself. Of no text
+    which draw, each text belongs to: texts of one person for target people, texts
+    that share one draw for target file. None: each text by itself. Without texts
     nothing is known.
     """
     size = len(drawn)
@@ -139,10 +139,10 @@ def estimates(
 def differences(
     before: Sequence[Estimate], after: Sequence[Estimate]
 ) -> list[tuple[float, float, float]]:
-    """Return the growth of each share, with an interval from both intervals.
+    """Return the growth of each share, with an interval.
 
-    By the squares of the distances to the limits (Zou and Donner 2008), for two outputs
-    with independent draws.
+    It combines the squared distances to the limits (Zou and Donner 2008), for two
+    outputs with independent draws.
     """
     grown = []
     for one, two in zip(before, after, strict=True):
@@ -155,7 +155,7 @@ def differences(
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTopics:
-    """Topics of the texts of one output."""
+    """The topics of an output's texts."""
 
     law: ResponseLaw
     #: Each topic as its words, (K,), the commonest in public text first.
@@ -180,10 +180,10 @@ class ReleasedTopics:
         value: str | None = None,
         subject: str | None = None,
     ) -> list[Estimate]:
-        """Estimate the share of each topic, among all texts or those with a value.
+        """Estimate the share of each topic, over all texts or those with a value.
 
-        by: the first of the further fields, which has the value; subject: the last one,
-        which tells people apart. Without one the texts of a record are of one person.
+        by: whether the first further field must have the value; subject: whether the
+        last identifies people. Otherwise each record is one person.
         """
         here = np.ones(len(self.drawn), bool)
         if by is not None:
@@ -203,21 +203,24 @@ class ReleasedTopics:
 
 
 def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
-    """Read an output of the release of topics, with the report beside it.
+    """Read an output of topics, with the report beside it.
 
     fields: unchanged fields of the output to return values of. Raises UsageError
-    where there is no report, where the output is no release of topics or is drawn by
-    another law than randomised response, and where a text is no topic.
+    if there is no report, if the output has no topics or was drawn from
+    a distribution other than randomised response, and if a text is not a topic.
     """
     export = exports.on_disk(path)
     if export.report is None:
         raise UsageError(
-            f"{path}: there is no report {sidecar_path(path).name} beside it, "
-            "which states how topics were drawn"
+            f"{path}: its report {sidecar_path(path).name} is missing, which states "
+            "how topics were drawn; put it beside the file"
         )
     report = document.decode(export.report, str(sidecar_path(path)))
     if report.output is None or report.output.sha256 != export.sha256:
-        raise UsageError(f"{path}: not the file that its report describes")
+        raise UsageError(
+            f"{path}: the report beside it describes another file; put "
+            "the right report beside it"
+        )
     law = _law(report, path)
     lexicon = lexicons.by_digest(report.run.lexicon_digest)
     if lexicon is None or topics.topic_meta(lexicon) is None:
@@ -252,7 +255,7 @@ def _texts(
     row_of: dict[str, int],
     together: int,
 ) -> tuple[list[list[int]], list[int], tuple[tuple[str | None, ...], ...]]:
-    """Return the topics of each text, its record, and values of fields for it."""
+    """Return each text's topics, its record, and the values of fields."""
     drawn: list[list[int]] = []
     records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
@@ -263,7 +266,7 @@ def _texts(
             rows_of_text = {row_of.get(phrase, -1) for phrase in phrases}
             if -1 in rows_of_text or len(rows_of_text) != together:
                 raise UsageError(
-                    f"{path}: record {number} holds no topic of the report"
+                    f"{path}: record {number} is not a topic listed in the report"
                 )
             drawn.append(sorted(rows_of_text))
             records.append(number)
@@ -273,13 +276,13 @@ def _texts(
 
 
 def _law(report: Document, path: Path) -> ResponseLaw:
-    """Return the law of the draws. Raises UsageError where shares do not follow."""
+    """Return the draw probabilities. Raises UsageError if they give no shares."""
     settings = report.run.settings
     mechanism, budget = settings.get("mechanism", {}), settings.get("budget", {})
     named = topics.split(report.run.lexicon)
     if report.words is None or named is None:
         raise UsageError(
-            f"{path}: not a release of topics (dptext sanitize "
+            f"{path}: its texts are not topics (make them with dptext sanitize "
             f"{option('topics', 'NAME')})"
         )
     if mechanism.get("name") == "subset":
@@ -293,8 +296,8 @@ def _law(report: Document, path: Path) -> ResponseLaw:
     )
     if not is_plain:
         raise UsageError(
-            f"{path}: shares can be estimated from randomised response alone: weights "
-            "staircase with k 1, as in the profile topics, or the mechanism subset"
+            f"{path}: shares can be estimated only from randomised response; use the "
+            "profile topics (weights staircase with k 1), or the mechanism subset"
         )
     return ResponseLaw(report.words.vocabulary, float(budget["epsilon"]))
 
@@ -302,7 +305,7 @@ def _law(report: Document, path: Path) -> ResponseLaw:
 def _limits_of_people(
     law: ResponseLaw, is_written: NDArray[np.bool_], groups: Ints | None, alpha: float
 ) -> tuple[float, float]:
-    """Return the limits of the share among the people behind the texts."""
+    """Return confidence limits of the share among the people behind the texts."""
     texts = len(is_written)
     if groups is None:
         low, high = binomial.limits(int(is_written.sum()), texts, alpha)
@@ -335,11 +338,11 @@ def _limits_of_people(
 def _limits_of_file(
     law: ResponseLaw, count: int, sizes: Ints, alpha: float
 ) -> tuple[float, float]:
-    """Return the limits of the share among the texts of a file.
+    """Return confidence limits of the share among a file's texts.
 
-    Texts that share a draw add the square of their number to the variance. Of few
-    independent draws the limits are exact, else the shares m / N at which the count is
-    within z standard deviations of its mean.
+    Texts that share a draw add the square of their number to the variance. For few
+    independent draws the limits are exact, else they are shares m / N at which the
+    count is within z standard deviations of its mean.
     """
     texts = float(sizes.sum())
     inflation = float((sizes.astype(np.float64) ** 2).sum()) / texts
@@ -370,7 +373,7 @@ def _limits_of_file(
 def _exact_limits_of_file(
     law: ResponseLaw, count: int, texts: int, alpha: float
 ) -> tuple[float, float]:
-    """Return the shares m / N that a count does not speak against, by exact tails."""
+    """Return the extreme shares m / N consistent with a count, by exact tails."""
     lower = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
     upper = _least(
         lambda m: _tail(law, count, texts - m, texts, upper=False) > alpha / 2, texts
@@ -379,7 +382,7 @@ def _exact_limits_of_file(
 
 
 def _least(fits: Callable[[int], bool], most: int) -> int:
-    """Return the smallest number from 0 that fits; larger ones fit as well."""
+    """Return the smallest number from 0 that fits; all larger ones must fit too."""
     low, high = 0, most
     while low < high:
         middle = (low + high) // 2
@@ -393,9 +396,9 @@ def _least(fits: Callable[[int], bool], most: int) -> int:
 def _tail(
     law: ResponseLaw, count: int, of_topic: int, texts: int, *, upper: bool
 ) -> float:
-    """Return the chance of a count or more (upper), or or less, of a topic.
+    """Return the probability of at least (upper) or at most `count` for a topic.
 
-    of_topic of the texts have the topic.
+    of_topic: the number of texts with the topic.
     """
     true = _binomial(of_topic, law.right)
     false = _binomial(texts - of_topic, law.wrong)
@@ -404,7 +407,7 @@ def _tail(
 
 
 def _binomial(trials: int, chance: float) -> Floats:
-    """Return the chances of 0 to all successes: (trials + 1,)."""
+    """Return the probability of each number of successes: (trials + 1,)."""
     successes = np.arange(trials + 1)
     logs = np.array([math.lgamma(each + 1.0) for each in range(trials + 1)])
     terms = logs[-1] - logs - logs[::-1]

@@ -1,7 +1,7 @@
-"""Topics from public text: k-means of the vectors of texts, words that tell each topic.
+"""Builds topics from public text: k-means of text vectors, and words for each topic.
 
-Part of the texts is held out: on these is measured how stable topics are, and, where
-there are labels, what a classifier keeps of them at each epsilon. Nothing here may see
+Part of the texts is held out, to measure how stable topics are and, if
+there are labels, how well a classifier works at each epsilon. Nothing here may see
 a private text.
 """
 
@@ -46,7 +46,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class PublicTexts:
-    """Public texts, their labels where there are any, and where they are from."""
+    """Public texts with their source and labels, if any."""
 
     texts: Sequence[str]
     labels: Sequence[str] | None = None
@@ -59,9 +59,9 @@ def build(
     sizes: Sequence[int],
     view_settings: JsonObject,
 ) -> TopicFile:
-    """Make topics of each size of public texts.
+    """Build topics of each size from public texts.
 
-    Raises UsageError for too few texts, and sizes that do not fit them.
+    Raises UsageError for too few texts, or unsuitable sizes.
     """
     _check(public, sizes)
     view = views.prepare(view_settings)
@@ -117,16 +117,15 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
         )
     if public.labels is not None and min(sizes) < len(set(public.labels)):
         raise UsageError(
-            f"{noun('label')}: topics that follow {len(set(public.labels))} labels "
-            "need sizes "
-            "of at least as many"
+            f"{noun('label')}: there are {len(set(public.labels))} labels, so sizes "
+            "must be at least that many"
         )
 
 
 def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """Divide texts into training texts and held-out texts.
+    """Split texts into training and held-out rows.
 
-    By their content, so that copies of a text are on one side.
+    The split depends on content, so that copies of a text are on one side.
     """
     digests = [digest_of_data(" ".join(text.lower().split())) for text in texts]
     order = np.array([int(each[:12], 16) for each in digests], np.int64)
@@ -154,7 +153,7 @@ def _centres(
 
 
 def _shares(counts: Sequence[int], size: int) -> list[int]:
-    """Divide a number of topics among labels by their counts, at least one each."""
+    """Divide a number of topics among labels in proportion, at least one each."""
     parts = [1] * len(counts)
     for _ in range(size - len(counts)):
         neediest = max(range(len(counts)), key=lambda row: counts[row] / parts[row])
@@ -185,7 +184,7 @@ def _k_means(vectors: Floats, size: int) -> Floats:
 def _classes(
     public: PublicTexts, vectors: Floats, train: Ints, held: Ints
 ) -> tuple[LabelClassifier | None, float]:
-    """Train a classifier of the labels; its accuracy on held-out texts."""
+    """Train a classifier of the labels; return it and its held-out accuracy."""
     if public.labels is None:
         return None, 0.0
     labels = np.array(public.labels, object)
@@ -212,10 +211,10 @@ def _round(row: Floats) -> list[float]:
 def _telling(
     lexicon: Lexicon, texts: Sequence[str], rows: Ids, size: int
 ) -> tuple[tuple[str, ...], ...]:
-    """Choose the words that tell each topic, no two topics with the same ones.
+    """Choose words to describe each topic, with no two topics described alike.
 
-    By p(w | topic) ln(p(w | topic) / p(w)), of the content words that occur in several
-    texts of the topic.
+    They maximise p(w | topic) ln(p(w | topic) / p(w)) among content words found in
+    several texts of the topic.
     """
     counts = _occurrences(lexicon, texts, rows, size)
     counts[:, ~_usable(lexicon)] = 0.0
@@ -268,7 +267,7 @@ def _occurrences(
 
 
 def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) -> float:
-    """Return how often the two halves of a text have the same topic."""
+    """Return how often both halves of a text have the same topic."""
     first, second = [], []
     for text in texts:
         words = text.split()
@@ -296,9 +295,9 @@ def _kept(
     size: int,
     original: float,
 ) -> Iterable[Kept]:
-    """Yield the exact accuracy of an attacker on the labels, at each epsilon.
+    """Yield an attacker's exact accuracy on the labels at each epsilon.
 
-    The attacker has public texts with labels and knows the law of the draws.
+    The attacker has labelled public texts and knows the draw probabilities.
     """
     if public.labels is None:
         return

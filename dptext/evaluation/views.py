@@ -1,4 +1,4 @@
-"""An evaluation, values found in private texts, and an adapted lexicon, as blocks."""
+"""Views of an evaluation, of values found in texts, and of an adapted lexicon."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _DECODED = (
 
 
 def evaluation(result: Result) -> Page:
-    """Show the evaluation of a private file as a page."""
+    """Return the evaluation of a private file as a page."""
     kept = result.kept
     note = (
         "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
@@ -143,7 +143,7 @@ def evaluation(result: Result) -> Page:
 
 
 def _word_attacks(result: Result) -> Section:
-    """Show the success of attacks on single words."""
+    """Return a section on attacks on single words."""
     attacks = [*result.word_attacks]
     if (guessed := result.masked_word) is not None:
         name = f"masked word, {guessed.model}"
@@ -160,7 +160,7 @@ def _word_attacks(result: Result) -> Section:
 
 
 def _together(result: Result) -> Section:
-    """Show the figures that weigh utility against privacy."""
+    """Return a section on the trade-off between utility and privacy."""
     weighed = [(f"composite, alpha {a}", score(v)) for a, v in result.composite.items()]
     about = []
     if result.composite:
@@ -176,7 +176,7 @@ def _together(result: Result) -> Section:
 
 
 def _linkage(linked: Sequence[LinkageFigures]) -> Section:
-    """Show the success of linkage attacks."""
+    """Return a section on linkage attacks."""
     blocks: list[Block] = []
     if linked:
         records = linked[0].records
@@ -190,7 +190,7 @@ def _linkage(linked: Sequence[LinkageFigures]) -> Section:
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield the figures of texts, then the figures of the mechanism."""
+    """Yield the figures for texts, then those for the mechanism."""
     kept = result.kept
     meaning = {
         "share_kept": kept.cs,
@@ -225,7 +225,7 @@ def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sect
 
 
 def attackers_note(known: PublicTextUse | None) -> str:
-    """Explain the knowledge of attackers, with the counts of the same-kind attacker."""
+    """Explain what attackers know, with the counts of the same-kind attacker."""
     note = (
         "Attackers see whole texts, drawn anew from the originals with the same "
         "settings. They find at least this much."
@@ -240,7 +240,7 @@ def attackers_note(known: PublicTextUse | None) -> str:
 
 
 def repeated_share(known: PublicTextUse) -> str:
-    """State how many private texts recur in a public one, a private figure."""
+    """Format how many private texts recur in the public text: a private figure."""
     verb = "recurs" if known.repeated == 1 else "recur"
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "
@@ -250,7 +250,7 @@ def repeated_share(known: PublicTextUse) -> str:
 
 
 def attackers_table(reading: Reading) -> Table:
-    """Show the success of an attacker by class of word."""
+    """Return a table of an attacker's success by word class."""
     named = f"words guessed by {reading.attacker}"
     if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
@@ -258,7 +258,7 @@ def attackers_table(reading: Reading) -> Table:
 
 
 def adapted(result: AdaptationFigures) -> Page:
-    """Show the gain of a lexicon of public text, measured by halves, as a page."""
+    """Return a page on the benefit of an adapted lexicon, measured on halves."""
     before = ""
     if result.unknown_before is not None:
         before = f" ({share(result.unknown_before)} before)"
@@ -291,7 +291,7 @@ def adapted(result: AdaptationFigures) -> Page:
 
 
 def _identities(result: IdentitiesFound | None) -> Section:
-    """Show the numbers of values found in private texts."""
+    """Return a section on values found in private texts."""
     title = "Values that must not appear"
     if result is None:
         return Section(title, ())
@@ -325,9 +325,9 @@ def _identities(result: IdentitiesFound | None) -> Section:
 
 
 def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str]:
-    """Yield warnings for the owner only: on a public text, on values in private texts.
+    """Yield warnings, for the owner only, on public text and on found values.
 
-    meter: of the values that were looked for.
+    meter: of the values that were searched for.
     """
     if result.public_text is not None and result.public_text.repeated:
         yield repeated_share(result.public_text)

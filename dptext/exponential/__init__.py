@@ -2,20 +2,20 @@
 
 t is the distance of the space or its square; rate and truncation follow from epsilon.
 Here is what santext, tem and custext have in common: `distribution`, with the lists of
-nearest words and exact draws; `losses` of all pairs, by which a scale is raised; and
-the base classes, with the Bayes risk and an estimate of it to search by.
+nearest words and exact draws; `losses` of all pairs, used to raise the scale; and
+the base classes, with the Bayes risk and an estimate of it for searches.
 
 The exact Bayes risk takes seconds. For each output y it needs the maximum over x of
 worth(x) exp(-rate d(x, y)), worth(x) = prior(x) / Z(x), Z from
 `losses.sums_of_all_words`. First the words listed for y are tried, then all words by
-falling worth: a word that is not listed is at least far(y) away, so that y is finished
+descending worth: a word that is not listed is at least far(y) away, so y is finished
 once the worth of the next word times exp(-rate far(y)) is no more than the maximum so
 far. The result is exact, in float64 (docs/guarantees.md, 6).
 
 Searches for an epsilon use an estimate: Z from the listed words and a public sample of
 the others, guesses from the listed words and the most frequent ones. It can be made
-exact to single precision at one epsilon, and is then good nearby. No result rests on
-it: `best_guesses` checks the epsilon that a search proposes.
+exact to single precision at one epsilon, and is then accurate nearby. No result depends
+on it: `best_guesses` checks the epsilon that a search proposes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ROWS = 4096
 
 
 def _maximise(weights: Weights, worth: Floats, bands: Bands) -> Floats:
-    """Return max of worth(x) exp(-rate d(x, y)) over the x of each band: (bands, V)."""
+    """Return max over x in each band of worth(x) exp(-rate d(x, y)): (bands, V)."""
     best = np.zeros((len(bands), weights.size))
     listed = weights.distribution.lists.listed
     for row, (begin, end) in enumerate(bands):
@@ -78,7 +78,7 @@ def _maximise(weights: Weights, worth: Floats, bands: Bands) -> Floats:
 
 
 def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
-    """Try all words by falling worth until no output can gain: best (V,), in place."""
+    """Try words in descending worth until no output can gain: best (V,), in place."""
     order = np.argsort(-worth, kind="stable")
     far = np.minimum(weights.distribution.lists.far[: weights.size] * _BELOW, _FAR)
     # The largest weight of a word that is not listed for the output.
@@ -105,7 +105,7 @@ def _try_others(weights: Weights, worth: Floats, best: Floats) -> None:
 
 
 class DistanceEstimate:
-    """An estimate of the success of the best guess, for a prior (V,)."""
+    """An estimate of the best guess's success rate, for a prior (V,)."""
 
     def __init__(self, distribution: DistanceDistribution, prior: Floats) -> None:
         self._distribution = distribution
@@ -141,7 +141,7 @@ class DistanceEstimate:
         self._factor = np.ones(size)
 
     def success(self, epsilon: float) -> float:
-        """Estimate the success of the best guess at an epsilon."""
+        """Estimate the success rate of the best guess at an epsilon."""
         weights = self._distribution.at(epsilon)
         near, total = self._sums(weights)
         worth = (self._prior / (total * self._factor)).astype(np.float32)
@@ -160,15 +160,15 @@ class DistanceEstimate:
         return float(best.sum(dtype=np.float64))
 
     def learn(self, epsilon: float) -> None:
-        """Correct Z by the exact sums at an epsilon, in single precision."""
+        """Calibrate Z with the exact sums at an epsilon, in single precision."""
         weights = self._distribution.at(epsilon)
         exact = losses.sums_of_all_words(weights, np.float32)
         self._factor = exact / self._sums(weights)[1]
 
     def _sums(self, weights: Weights) -> tuple[NDArray[np.float32], Floats]:
-        """Return the weights of the listed words, (V, k), and the estimate of Z, (V,).
+        """Return the listed words' weights (V, k) and the estimate of Z (V,).
 
-        Z is V times the mean weight of the sample, and the excess of the listed words
+        Z is V times the mean weight of the sample, plus the excess of the listed words
         over the weight at far.
         """
         rows = np.arange(weights.size)[:, None]
@@ -182,7 +182,7 @@ class DistanceEstimate:
 def _table_weights(
     weights: Weights, table: NDArray[np.float32], inputs: Ints
 ) -> NDArray[np.float32]:
-    """Return the weights of a table of t; inputs are the rows of its entries."""
+    """Return the weights for a table of t; inputs are the rows of its entries."""
     rates = weights.rate[:1] if weights.symmetric else weights.rate[inputs]
     rate = rates.astype(np.float32)
     logs: NDArray[np.float32] = table * -rate
@@ -194,7 +194,7 @@ def _table_weights(
 
 @dataclass(frozen=True, eq=False)
 class DistanceMechanism(WordMechanism):
-    """The methods that follow from the distribution alone."""
+    """The methods that need only the output distribution."""
 
     @property
     @abstractmethod
@@ -206,15 +206,15 @@ class DistanceMechanism(WordMechanism):
         return Sampler(self.distribution)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word, exactly."""
+        """Draw an output for each word, exactly."""
         return self._sampler.sample(ids, eps, bits)
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of all outputs: (n, V)."""
+        """Return ln P(y|x) for all outputs: (n, V)."""
         return log_normalised(self.distribution.log_weights(ids, eps))
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V), cached."""
+        """Return max over x in each band of prior(x) P(y|x): (bands, V), cached."""
         kept, weights = self.distribution.kept, self.distribution.at(epsilon)
         key = (epsilon, hash(prior.tobytes()), tuple(bands))
         if key not in kept:
@@ -223,7 +223,7 @@ class DistanceMechanism(WordMechanism):
         return kept[key].copy()
 
     def risk_estimate(self, prior: Floats) -> DistanceEstimate:
-        """Return an estimate of the Bayes risk at any epsilon, for searches."""
+        """Return a Bayes-risk estimator for any epsilon, for searches."""
         return DistanceEstimate(self.distribution, prior)
 
 
@@ -240,12 +240,12 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
 
     @property
     def cut(self) -> float | None:
-        """Return the truncation distance if the settings fix it, else None."""
+        """Return the truncation distance fixed by the settings, else None."""
         return None
 
     @property
     def most(self) -> float:
-        """Return epsilon times that distance if it follows from epsilon, else inf."""
+        """Return epsilon times a truncation that depends on epsilon, else inf."""
         return math.inf
 
     def truncation(self, epsilon: float) -> float:
@@ -253,7 +253,7 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         return self.most / epsilon if self.cut is None else self.cut
 
     def scale(self, epsilon: float) -> float:
-        """Return the scale of the distances, epsilon itself or a raised one."""
+        """Return the scale of the distances: epsilon itself or a raised value."""
         if self.scales is None:
             return epsilon
         return self.scales.at(epsilon, self.truncation(epsilon))
@@ -264,7 +264,7 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         return DistanceDistribution(self.space, self.lists, self.scale, self.truncation)
 
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
-        """Return t from inputs to the words begin to end: (n, end - begin)."""
+        """Return t from inputs to words begin to end: (n, end - begin)."""
         distances = geometry.distances_to_words(self.space, ids, begin, end)
         return np.minimum(distances, self.truncation(epsilon), out=distances)
 
@@ -274,12 +274,12 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         return epsilon * np.minimum(distances, self.truncation(epsilon))
 
     def supports(self, epsilon: float) -> None:
-        """Raise UsageError at an epsilon that cannot be recalibrated."""
+        """Raise UsageError for an epsilon that cannot be recalibrated."""
         if self.scales is not None:
             self.scales.check(epsilon)
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the truncated distance of the space."""
+        """Return the guarantee: metric DP in the space's truncated distance."""
         farthest = min(self.space.geometry.diameter, self.cut or math.inf)
         metric = replace(self.space.distance, cut=self.cut)
         promise = Guarantee.metric_dp(metric, farthest, self.source, 1.0)
@@ -292,6 +292,6 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
         return replace(promise, source=f"{self.source}, recalibrated", gaps=gaps)
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return the nats that finite uniforms may add to the loss."""
+        """Return how many nats finite-precision uniforms may add to the loss."""
         farthest = min(self.truncation(epsilon), self.space.geometry.diameter)
         return self.distribution.numerical_slack(self.scale(epsilon) * farthest)

@@ -1,4 +1,4 @@
-"""Exponential distributions over distances, the lists of nearest words, and draws.
+"""Exponential distributions over distances: lists of nearest words, and exact draws.
 
 P(y|x) ~ exp(-rate(x, epsilon) min(t(x, y), truncation(epsilon))) for all words y, where
 t is the distance or its square and rate = scale(epsilon) / (2 spread(x)).
@@ -13,13 +13,13 @@ weights divide into
            min(w(y), c)       on all of V, drawn by proposing a uniform word and
                               accepting it with probability min(w(y), c) / c.
 
-A refused proposal starts the draw anew, so that words follow w / sum(w) exactly, with
+A rejected proposal restarts the draw, so that words follow w / sum(w) exactly, with
 relative accuracy also for rare words, for any epsilon per word, without a row over V
 per word. Distances and weights are float64.
 
-A table holds pairs of a row and an epsilon. If a batch has one epsilon, the usual case,
-its table has all rows, and the next batches use it, too; a row is filled in when its
-word occurs for the first time.
+A table holds (row, epsilon) pairs. If a batch has one epsilon, the usual case,
+its table has all rows and is reused by later batches; a row is filled in when its
+word first occurs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TRIES = 64
 
 
 class Lists:
-    """The nearest words of the first m rows of a space, and their distances."""
+    """The nearest words of a space's first m rows, and their distances."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Lists:
 
     @classmethod
     def from_space(cls, space: Space) -> Lists:
-        """Take the nearest words of all inputs of a space."""
+        """Build the lists for all inputs of a space."""
         return cls(space, *space.neighbours)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Lists:
         return len(self._known)
 
     def rows(self, rows: Ints) -> Floats:
-        """Return the distances to the listed words of some rows: (j,) -> (j, k)."""
+        """Return distances to the listed words of rows: (j,) -> (j, k)."""
         new = np.unique(rows[~self._known[rows]])
         listed = self.listed[new]
         pairs = new.repeat(listed.shape[1]), listed.ravel()
@@ -91,7 +91,7 @@ class Lists:
 
 
 class DistanceProduct:
-    """Distances of words to outputs (n,), or to all words, by one matrix product."""
+    """Distances from words to outputs (n,), or to all words, by matrix product."""
 
     def __init__(
         self, space: Space, outputs: Ints | None = None, kind: type = np.float64
@@ -111,7 +111,7 @@ class DistanceProduct:
         self._tiny = tiny * float(squares.max())
 
     def distances(self, inputs: Ints, part: slice) -> NDArray[np.floating]:
-        """Return the distances of inputs to the outputs of a slice: (n, m)."""
+        """Return distances from inputs to a slice of the outputs: (n, m)."""
         tile: NDArray[np.floating] = self._left[inputs] @ self._right[:, part]
         if tile.min(initial=np.inf) >= self._tiny:
             np.sqrt(tile, out=tile)
@@ -130,9 +130,9 @@ class DistanceProduct:
 def distances_of_pairs(
     space: Space, kind: type = np.float64
 ) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
-    """Yield tiles of all pairs of words: rows, columns and the distances between them.
+    """Yield tiles covering all word pairs: rows, columns and their distances.
 
-    Each pair is in one tile; tiles on the diagonal (rows == columns) hold it twice.
+    Each pair is in one tile; tiles on the diagonal (rows == columns) contain it twice.
     """
     size = space.size
     product = DistanceProduct(space, kind=kind)
@@ -145,7 +145,7 @@ def distances_of_pairs(
 
 @dataclass(frozen=True, eq=False)
 class DistanceDistribution:
-    """The distributions of all inputs at any epsilon."""
+    """The output distributions of all inputs at any epsilon."""
 
     space: Space
     #: Of all inputs.
@@ -173,7 +173,7 @@ class DistanceDistribution:
         )
 
     def rates(self, rows: NDArray[np.integer], eps: Eps) -> Floats:
-        """Return the rate of each row at its epsilon: (n,)."""
+        """Return each row's rate at its epsilon: (n,)."""
         scales = evaluate_each(self.scale, eps)
         if self.spread is not None:
             spread, flat = self.spread[rows], np.zeros(len(rows))
@@ -203,15 +203,15 @@ class DistanceDistribution:
         return logs
 
     def at(self, epsilon: float) -> Weights:
-        """Return the weights of all words at one epsilon."""
+        """Return all weights at one epsilon."""
         words = np.arange(self.space.size)
         rate = self.rates(words, np.full(len(words), epsilon))
         return Weights(self, epsilon, rate, self.truncation(epsilon))
 
     def numerical_slack(self, loss: float) -> float:
-        """Bound by how much 52-bit uniforms may raise a loss above its bound, in nats.
+        """Bound the nats that 52-bit uniforms may add to a loss.
 
-        loss: the bound at the diameter.
+        loss: the loss bound at the diameter of the space.
         """
         # The rarest output has probability at least exp(-loss / 2) / V. The borders
         # between outputs are rounded sums, exact to the length of the longest list
@@ -222,7 +222,7 @@ class DistanceDistribution:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """exp(-rate(x) min(t(x, y), truncation)) of all words at one epsilon; rate (V,)."""
+    """exp(-rate(x) min(t(x, y), truncation)) of all words at an epsilon; rate (V,)."""
 
     distribution: DistanceDistribution
     epsilon: float
@@ -231,7 +231,7 @@ class Weights:
 
     @property
     def size(self) -> int:
-        """Return V."""
+        """Return the vocabulary size V."""
         return len(self.rate)
 
     @property
@@ -244,7 +244,7 @@ class Weights:
         return self.distribution.measure(distances, self.truncation)
 
     def pairs(self, inputs: Ints, outputs: Ints) -> Floats:
-        """Return the weights of pairs: (n,)."""
+        """Return the weights of pairs of rows: (n,)."""
         logs = self.measure(
             geometry.distances_by_row(self.distribution.space, inputs, outputs)
         )
@@ -253,12 +253,12 @@ class Weights:
 
 
 class WeightTable:
-    """Weights of the listed words for m pairs of a row and an epsilon."""
+    """Weights of the listed words for m (row, epsilon) pairs."""
 
     def __init__(
         self, distribution: DistanceDistribution, lists: Lists, rows: Ints, eps: Eps
     ) -> None:
-        """Take the pairs, rows (m,) and eps (m,); `fill` computes their weights."""
+        """Create a table for pairs, rows (m,) and eps (m,), to be filled by `fill`."""
         self._distribution, self._lists, self._rows = distribution, lists, rows
         self._rate = distribution.rates(rows, eps)
         self._truncation = distribution.truncations(eps)
@@ -269,7 +269,7 @@ class WeightTable:
         self._ceiling, self._inside, self._total = np.empty((3, len(rows)))
 
     def fill(self, filled: Ints, distances: Floats) -> None:
-        """Compute the weights of some pairs, (j,), from their distances (j, k)."""
+        """Compute weights for pairs (j,) from their distances (j, k)."""
         size, measure = self._distribution.space.size, self._distribution.measure
         rate, truncation = self._rate[filled], self._truncation[filled]
         # If all of V is listed, far is infinite, and any c will do.
@@ -292,9 +292,9 @@ class WeightTable:
         self._total[filled] = weights[:, -1] + size * floor
 
     def attempt(self, kind: Ints, integers: NDArray[np.uint64]) -> Ints:
-        """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
+        """Attempt a draw for each row of random bits (n, 4): a word, or -1 if rejected.
 
-        kind (n,): the pair of each.
+        kind (n,): the table's pair to draw from.
         """
         target = RandomBits.unit(integers[:, 0])
         target *= self._total[kind]
@@ -313,9 +313,9 @@ class WeightTable:
         return words
 
     def _accepts(self, kind: Ints, words: Ints, uniform: Floats) -> NDArray[np.bool_]:
-        """Mask the accepted proposals: uniform < min(w(y), c) / c, exactly.
+        """Return a mask of accepted proposals: uniform < min(w(y), c) / c, exactly.
 
-        Single precision decides where its error bound leaves no doubt, float64
+        Single precision decides where its error bound allows, float64
         elsewhere.
         """
         space, squares = self._distribution.space, self._distribution.squares
@@ -336,7 +336,7 @@ class WeightTable:
         return accepted
 
     def _chance(self, kind: Ints, distances: Floats) -> Floats:
-        """Return min(w, c) / c at distances, in place: (n,)."""
+        """Return min(w, c) / c from distances, in place: (n,)."""
         excess = self._distribution.measure(distances, self._truncation[kind])
         excess *= -self._rate[kind]
         excess -= self._ceiling[kind]
@@ -345,7 +345,7 @@ class WeightTable:
 
 
 class WeightTables:
-    """Makes the tables of lists, and keeps the one of the last common epsilon."""
+    """Creates weight tables, and keeps the one for the last common epsilon."""
 
     def __init__(self, distribution: DistanceDistribution, lists: Lists) -> None:
         self._distribution, self._lists = distribution, lists
@@ -354,7 +354,7 @@ class WeightTables:
         self._filled = np.zeros(0, bool)
 
     def select(self, rows: Ints, eps: Eps) -> tuple[WeightTable, Ints]:
-        """Return a table for rows (n,) at eps (n,), and the pair of each: (n,)."""
+        """Return a table for rows (n,) at eps (n,), and each word's pair: (n,)."""
         if (eps == eps[:1]).all():
             return self._fill_common(rows, float(eps[0])), rows
         # The distinct pairs of a row and an epsilon, and the pair of each word.
@@ -382,7 +382,7 @@ class WeightTables:
 
 
 class Sampler:
-    """Draws from a distribution; tables of earlier draws are used again."""
+    """Draws from a distribution, reusing tables of earlier draws."""
 
     def __init__(self, distribution: DistanceDistribution) -> None:
         self._inputs = distribution.space.size + 1
@@ -393,9 +393,9 @@ class Sampler:
         )
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) -> (n,) ids.
+        """Draw an output for each word: ids (n,), eps (n,) -> (n,) ids.
 
-        The lexicon alone determines which list a word uses, so that draws do not depend
+        Only the lexicon determines which list a word uses, so that draws do not depend
         on the batch.
         """
         rows = ids.astype(np.int64) % self._inputs
@@ -410,7 +410,7 @@ class Sampler:
 
 
 def _draw(table: WeightTable, kind: Ints, bits: RandomBits) -> Ints:
-    """Attempt until all words are drawn: (n,); kind (n,) is the pair of each."""
+    """Retry until all words are drawn: (n,); kind (n,) is each word's pair."""
     drawn = np.full(len(bits), -1)
     waiting = np.arange(len(bits))
     lane = 0

@@ -1,13 +1,13 @@
-"""Exact losses of all pairs of inputs, and how far they let the scale be raised.
+"""Exact losses of all input pairs, and how far they allow the scale to be raised.
 
 The general bound on the loss of P(y|x) ~ exp(-scale t(x, y) / 2), with a metric
 t = min(d, truncation), is scale t. The exact loss of two words is scale t / 2 +
-|ln Z - ln Z'|, often near half of the bound; the unknown word is an input but not an
+|ln Z - ln Z'|, often about half of the bound; the unknown word is an input but not an
 output. Distances, sums and losses are float64.
 
-The raised scale of an epsilon lies in [epsilon, 2 epsilon], and no pair of the V + 1
-inputs loses more than epsilon t at it. It depends on public data only: lexicon, space,
-truncation and epsilon. The loss over t need not grow with the scale, so that the search
+The raised scale of an epsilon lies in [epsilon, 2 epsilon], where no pair of the V + 1
+inputs loses more than epsilon t. It depends on public data only: lexicon, space,
+truncation and epsilon. The loss over t need not grow with the scale, so the search
 proves nothing: a few words propose a scale, and it is accepted only if the losses of
 all pairs are within the claim; otherwise the pairs that failed join the few words, and
 these propose again.
@@ -44,9 +44,9 @@ _SEED = 1
 
 
 def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
-    """Return Z of all words: (V,); the last result is cached.
+    """Return the normaliser Z of every word: (V,); the last result is cached.
 
-    kind: the precision of distances and weights.
+    kind: the dtype of distances and weights.
     """
     kept = weights.distribution.kept
     key = (weights.epsilon, kind)
@@ -79,7 +79,7 @@ def _sums(weights: Weights, kind: type) -> Floats:
 
 @dataclass(frozen=True)
 class Losses:
-    """The losses over t of all pairs of the V + 1 inputs of a space, at any scale."""
+    """The losses over t of all pairs of a space's V + 1 inputs, at any scale."""
 
     space: Space
     #: The largest distance that counts.
@@ -94,13 +94,13 @@ class Losses:
         )
 
     def rows(self, ids: Ints) -> Floats:
-        """Return t from some inputs to all outputs: (n, V)."""
+        """Return t from the given inputs to all outputs: (n, V)."""
         distances = geometry.distances_to_words(self.space, ids, 0, self.space.size)
         return np.minimum(distances, self.truncation, out=distances)
 
     @cached_property
     def unknown(self) -> Floats:
-        """Return t of the unknown word to all words: (V,)."""
+        """Return t from the unknown word to all words: (V,)."""
         return np.asarray(self.rows(np.array([self.space.size]))[0])
 
     def excess_over_unknown(self, ids: Ints) -> Floats:
@@ -114,9 +114,9 @@ class Losses:
         return beyond
 
     def worst(self, scale: float, few: int) -> tuple[float, Ints]:
-        """Return the largest loss over t of any ordered pair, and the worst few words.
+        """Return the largest loss over t of any ordered pair, and its worst words.
 
-        Pairs with t = 0 have one distribution and lose nothing.
+        Pairs with t = 0 share one distribution and lose nothing.
         """
         weights = self._distribution.at(scale)
         log_z = np.append(
@@ -132,7 +132,7 @@ class Losses:
         return max(worst, with_unknown), words.astype(np.int64)
 
     def _steepest(self, log_z: Floats) -> tuple[Floats, Ints]:
-        """Return max of |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
+        """Return max |ln Z - ln Z'| / t for each word, and the other word: (V,)."""
         size = self.space.size
         steepest, other = np.zeros(size), np.zeros(size, np.int64)
         for rows, columns, tile in distribution.distances_of_pairs(self.space):
@@ -151,7 +151,7 @@ class Losses:
     def _worst_unknown(
         self, scale: float, log_z: Floats, floor: float
     ) -> tuple[float, int]:
-        """Return the largest loss over t between the unknown word and a word.
+        """Return the largest loss over t between the unknown word and any word.
 
         Exact if it exceeds floor, else at most floor.
         """
@@ -171,7 +171,7 @@ class Losses:
 
 
 def log_sums(rows: Floats, scale: float) -> Floats:
-    """Return ln of the sum of exp(-scale t / 2) of each row: (n, V) -> (n,)."""
+    """Return ln of each row's sum of exp(-scale t / 2): (n, V) -> (n,)."""
     sums_of_rows = np.empty(len(rows))
     for part in blocks(len(rows), _AT_ONCE):
         logs = rows[part] * (-0.5 * scale)
@@ -182,10 +182,10 @@ def log_sums(rows: Floats, scale: float) -> Floats:
 
 
 class SubsetLosses:
-    """The losses over t among a few inputs and the unknown word, fast at any scale."""
+    """The losses over t among a few inputs and the unknown word, quick at any scale."""
 
     def __init__(self, losses: Losses, ids: Ints) -> None:
-        """Take the distances of inputs by their rows (n,)."""
+        """Take the distances between inputs given by row (n,)."""
         self.ids = np.unique(ids)
         self._rows = losses.rows(np.append(self.ids, losses.space.size))
         # From each of them, the unknown word last, to the n words: (n + 1, n).
@@ -207,7 +207,7 @@ class SubsetLosses:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """The raised scales of the epsilons of a run, each searched once."""
+    """The raised scale of each epsilon in a run, each searched once."""
 
     space: Space
     #: By epsilon and truncation.
@@ -237,7 +237,7 @@ class Scales:
 
 
 def describe(epsilon: float, raised: float) -> str:
-    """State that a scale was raised, for reports."""
+    """Describe a raised scale, for reports."""
     return (
         f"The output distribution has the scale {raised:.6g} in place of the published "
         f"{epsilon:.6g} (recalibrate, {raised / epsilon:.4f} times): with this lexicon "
@@ -252,7 +252,7 @@ def recalibrated_scale(
 ) -> float:
     """Return a scale in [epsilon, 2 epsilon] at which no loss exceeds epsilon t.
 
-    Cached for the lexicon, space, truncation and epsilon.
+    Cached by lexicon, space, truncation and epsilon.
     """
 
     def compute() -> dict[str, float]:
@@ -274,7 +274,7 @@ def recalibrated_scale(
 
 
 def _search(losses: Losses, epsilon: float) -> float:
-    """Return a scale at which all pairs are within the claim; epsilon always is."""
+    """Return a scale that satisfies the claim for all pairs; epsilon always does."""
     words = SubsetLosses(losses, _first_words(losses))
     top = 2.0 * epsilon
     for turn in range(_ROUNDS):
@@ -292,9 +292,9 @@ def _search(losses: Losses, epsilon: float) -> float:
 
 
 def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
-    """Return the largest scale up to top that a few words allow, else epsilon.
+    """Return the largest scale up to `top` that a few words allow, else epsilon.
 
-    By a grid from above, then bisection.
+    Searches a grid from above, then bisects.
     """
     limit = epsilon * (1.0 - 2.0 * MARGIN)
     grid = [scale for scale in (epsilon * _GRID).tolist() if scale < top]
@@ -315,7 +315,7 @@ def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
 
 
 def _first_words(losses: Losses) -> Ints:
-    """Choose frequent words, random ones, and the nearest to the unknown word."""
+    """Choose frequent words, random ones, and those nearest to the unknown word."""
     size = losses.space.size
     count = min(_FIRST, size)
     rng = np.random.default_rng(_SEED)

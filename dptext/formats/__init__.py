@@ -1,4 +1,4 @@
-"""File formats: each file here is both ends of the pipe.
+"""File formats: each module reads and writes one format.
 
 Only the selected fields of a record change; everything else is written back byte for
 byte (Parquet: value for value). A new format is one new file with a class `Format`, a
@@ -6,11 +6,11 @@ subclass of the one below, and a `Writer`.
 
 - `read` gives a `Record` for each record, with its texts in the order of their fields,
   `present` (the selected fields that it has, null or not), and, where the selection
-  asks for them, `identity` and `subject`; a `Fault` for one that cannot be read; and
+  asks for them, `identity` and `subject`; a `Fault` for an unreadable one; and
   `Verbatim` for bytes between records. A record over `max_record_bytes`, or without a
-  selected field unless `missing` is "pass", is a `Fault`; where no next record can be
-  found behind it, an InputError. A selection without fields (of `init` and `check`)
-  gives records without texts.
+  selected field unless `missing` is "pass", is a `Fault`; if no next record can be
+  found after it, InputError is raised. A selection without fields (of `init` and
+  `check`) gives records without texts.
 - The writer needs only the `rest` that `read` keeps, and spells texts anew whether they
   changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.
@@ -40,8 +40,8 @@ from dptext.types import Fault, Record, Verbatim
 BOM = b"\xef\xbb\xbf"
 #: The reason for which a record cannot be read.
 BOM_WITHIN = (
-    "a byte order mark stands within the file, as where files are joined; give these "
-    "one by one, or remove the mark"
+    "there is a byte order mark within the file, probably from joining files; give the "
+    "files separately, or remove the mark"
 )
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 # An archive that begins with a part of an Office document.
@@ -91,7 +91,7 @@ class Writer(ABC):
 
     @abstractmethod
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a record; texts take the positions of record.texts, one for one."""
+        """Write a record; texts replace record.texts one for one."""
 
     @abstractmethod
     def verbatim(self, item: Verbatim) -> None:
@@ -103,15 +103,15 @@ class Writer(ABC):
 
     @property
     def note(self) -> str:
-        """Return a line for people about changed new texts, if any."""
+        """Return a note for users about altered new texts, "" if none."""
         return ""
 
 
 class Input(NamedTuple):
-    """An opened stream, the selected fields, and its name in messages.
+    """An open stream, the selected fields, and its name in messages.
 
-    start is the first ordinal, line the number of the first line, for formats that are
-    read in parts; is_alone: no other input has the same output.
+    start is the first ordinal, line the number of the first line, for formats
+    read in parts; is_alone: whether the output has no other input.
     """
 
     stream: BinaryIO
@@ -124,7 +124,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Format(ABC):
-    """A format, under the name that --format takes."""
+    """A file format, named as for --format."""
 
     name: str
     SUFFIXES: ClassVar[tuple[str, ...]]
@@ -152,7 +152,7 @@ class Format(ABC):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> Writer:
-        """Return a writer of the records that `read` gave with the same selection.
+        """Return a writer for records that `read` gave with the same selection.
 
         replacement gives the values of replaced fields, where the selection has any.
         """
@@ -160,9 +160,9 @@ class Format(ABC):
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterable[str]:
         """Return the names of the unselected fields of a file.
 
-        `dptext check` holds them against a policy. Raises InputError when the file
-        cannot be read with the selection. Where no head names them all, every record
-        is looked at.
+        `dptext check` compares them with a policy. Raises InputError if the file
+        cannot be read with the selection. If no header names them all, every record
+        is read.
         """
         names: dict[str, None] = {}
         for item in self.read(Input(stream, selection, "file")):
@@ -177,10 +177,10 @@ class Format(ABC):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the values of all unselected fields, in all records.
+        """Yield the values of all unselected fields in all records.
 
-        As the name of a field and some of its values, numbers too, as texts; the name
-        comes again with others. Raises InputError for a record that cannot be read.
+        Each item is a field name and some values as texts, including numbers; a name
+        may repeat with further values. Raises InputError for an unreadable record.
         """
         for item in self.read(Input(stream, selection, "file")):
             if isinstance(item, Fault):
@@ -192,21 +192,21 @@ class Format(ABC):
                 yield name, (text,)
 
     def between(self, item: Verbatim) -> Iterable[tuple[str, str]]:
-        """Yield names and texts of the fields between records.
+        """Yield names and texts of fields outside records.
 
-        As `others` does for a record: rows of the sheets that are copied.
+        These are, for example, rows of copied sheets; see `others`.
         """
         return ()
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return a finder of records in bytes, without reading them; head as below.
+        """Return a function that finds records in bytes without parsing them.
 
-        None where that cannot be done; else the writer is a LineWriter.
+        None if that is impossible; otherwise the writer is a LineWriter.
         """
         return None
 
     def head(self, before: Sequence[Verbatim]) -> bytes:
-        """Return lines with which records from within a file read as a file.
+        """Return the lines to put before records from inside a file to read them.
 
         The bytes between records so far, `before`, are read as one Verbatim and written
         unchanged.
@@ -215,10 +215,10 @@ class Format(ABC):
 
     @abstractmethod
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield name and text of each copied field of a record.
+        """Yield the name and text of each copied field of a record.
 
-        A warning names those that repeat private text, the answer of a run all of them;
-        a field without text may give "". A format without fields gives none.
+        Warnings name those that repeat private text, and a run's summary names all;
+        a field without text may give "". A format without fields yields nothing.
         """
 
 
@@ -226,7 +226,7 @@ _SPELLED = {"quoting": "no-quoting", "header": "no-header"}
 
 
 def check_needs(needs: Mapping[str, Needs], inputs: Sequence[Format]) -> None:
-    """Refuse options that none of the formats of inputs can take. Raises UsageError."""
+    """Raise UsageError for options that no input format supports."""
     for name, need in needs.items():
         if not any(getattr(each, need.quality) for each in inputs):
             names = " and ".join(sorted({format.name for format in inputs}))
@@ -234,17 +234,17 @@ def check_needs(needs: Mapping[str, Needs], inputs: Sequence[Format]) -> None:
             advice = "leave it out"
             if need.example:
                 example = option("format", need.example)
-                advice += f", or name the format of the input, as in {example}"
+                advice += f", or give the format of the input, as in {example}"
             raise UsageError(
                 f"{shown}: the input is {names}, and {need.reason}; {advice}"
             )
 
 
 def find(path: str | None, name: str | None = None) -> Format:
-    """Choose a format by its name, else by the suffix of a path, else by its content.
+    """Return the format by name, else by a path's suffix, else by its content.
 
-    Suffixes of compression are looked through. Raises UsageError when none tells, and
-    InputError for a file that cannot be read.
+    Compression suffixes are ignored. Raises UsageError if none decides, and
+    InputError for an unreadable file.
     """
     if name is not None:
         return _load(name)
@@ -253,7 +253,7 @@ def find(path: str | None, name: str | None = None) -> Format:
     if format is not None:
         return format
     if os.path.isdir(path):
-        raise UsageError(f"{path} is a directory; name the files in it")
+        raise UsageError(f"{path} is a folder; name the files in it")
     suffix = _suffix(path)
     if not suffix and path:
         try:
@@ -263,14 +263,13 @@ def find(path: str | None, name: str | None = None) -> Format:
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
-        f"no format goes with {ending}; choose one with {option('format')} "
-        f"({known}), or save a "
-        "spreadsheet as .xlsx or CSV"
+        f"{ending} does not imply a format; choose one with {option('format')} "
+        f"({known}), or save a spreadsheet as .xlsx or CSV"
     )
 
 
 def by_suffix(path: str) -> Format | None:
-    """Return the format that goes with the suffix of a path, if any does."""
+    """Return the format for a path's suffix, or None."""
     suffix = _suffix(path)
     if not suffix:  # of no format; none is loaded
         return None
@@ -283,7 +282,7 @@ def by_suffix(path: str) -> Format | None:
 
 
 def _by_content(path: str) -> Format | None:
-    """Return the format that the first lines of a file look like, if any."""
+    """Return the format that the first lines of a file suggest, or None."""
     if not os.path.isfile(path):
         return None
     with streams.open_input(path) as stream:
@@ -300,10 +299,10 @@ def _by_content(path: str) -> Format | None:
 
 
 def table(head: bytes) -> tuple[str, str] | None:
-    """Return format and delimiter of lines which look like rows, None for texts.
+    """Return format and delimiter of lines that look like a table, None for text.
 
-    The first line is divided into short fields, as no sentence is by its commas, or all
-    have equally many delimiters with no space behind.
+    Lines are a table if the first splits into short fields, unlike a sentence, or if
+    all have equally many delimiters that no space follows.
     """
     lines = head.decode("utf-8", "replace").strip("\ufeff\r\n").split("\n")
     for delimiter, name in _DELIMITERS.items():
@@ -331,7 +330,7 @@ def _load(name: str) -> Format:
 
 
 def sniff(head: bytes) -> str | None:
-    """Return the format's name if the first bytes of an input tell it."""
+    """Return the format that an input's first bytes identify, or None."""
     if head.startswith(b"PAR1"):
         return "parquet"
     if _OFFICE.match(head):
@@ -356,15 +355,14 @@ def sniff(head: bytes) -> str | None:
 
 
 def check_content(head: bytes, format: Format, location: str) -> None:
-    """Raise InputError if the first bytes of a text file betray another format."""
+    """Raise InputError if the first bytes of a text file show another format."""
     if not format.IS_TEXT:
         return
     for pattern, kind, reader, advice in _OTHER_KINDS:
         if pattern.match(head):
             advice += f"give {option('format', reader)}" if reader else ""
             raise InputError(
-                f"{location}: its content is that of {kind}, not {format.name}; "
-                f"{advice}"
+                f"{location}: its content is {kind}, not {format.name}; {advice}"
             )
 
 
@@ -377,11 +375,11 @@ Parse = Callable[[str, int], Record]
 
 
 class Unreadable(Exception):
-    """A record has to become a Fault; the reason is without its text.
+    """A record must become a Fault; the reason excludes its text.
 
-    advice: the remedy, where there is a better one than to leave the record out;
+    advice: the remedy, if there is a better one than skipping the record;
     is_absent:
-    the record lacks a field which was named and has others.
+    whether the record lacks a named field but has others.
     """
 
     def __init__(
@@ -403,16 +401,16 @@ class Unreadable(Exception):
 
 
 def too_long(limit: int) -> str:
-    """State that a record is longer than the limit in bytes."""
+    """State that a record exceeds the limit in bytes."""
     size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit} bytes"
     return f"longer than {size} ({option('max-record-bytes')}); its bytes are not kept"
 
 
 def decode(raw: bytes) -> str:
-    """Decode UTF-8 strictly, and refuse bytes that are most likely not text."""
+    """Decode UTF-8 strictly, and reject bytes that are probably not text."""
     if b"\0" in raw:
         raise Unreadable(
-            "NUL byte, as in binary files and UTF-16",
+            "it contains a NUL byte, like binary files and UTF-16",
             (
                 f"give {option('encoding', 'utf-16')} if it is a text file, or "
                 "convert it "
@@ -443,7 +441,7 @@ def skip_line(stream: BinaryIO, location: str) -> None:
 
 
 def endless(location: str) -> InputError:
-    """Return the error for a record too long to be passed over."""
+    """Return the error for a record too long to skip."""
     return InputError(
         f"{location}: a record longer than {SKIPPED >> 30} GiB, too long to skip; is "
         "this a text file?"
@@ -453,9 +451,9 @@ def endless(location: str) -> InputError:
 def read_lines(
     source: Input, parse: Parse, blank: bytes | None = None
 ) -> Iterator[Item]:
-    """Read one record per line; blank lines and a byte order mark pass verbatim.
+    """Yield one record per line; blank lines and a byte order mark pass unchanged.
 
-    blank holds the bytes that a blank line may consist of; by default all white space.
+    blank: the bytes that blank lines may consist of; by default all white space.
     """
     stream, selection, location, ordinal, line = source[:5]
     limit = selection.max_record_bytes
@@ -485,16 +483,16 @@ def read_lines(
 
 
 def read_empty_lines(stream: BinaryIO) -> bytes:
-    """Read the empty lines that come next in the buffer of a stream, if it has one.
+    """Read the empty lines at the start of a stream's buffer at once.
 
-    One after the other, millions of them would take minutes.
+    Reading millions of them one by one would take minutes.
     """
     match = _EMPTY_LINES.match(getattr(stream, "peek", bytes)())
     return stream.read(match.end()) if match else b""
 
 
 def regular_lines(blank: bytes | None) -> Regular:
-    """Take lines for records, except those of blank bytes (None: white space)."""
+    """Return a finder that treats lines as records, except blank lines."""
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1
@@ -505,7 +503,7 @@ def regular_lines(blank: bytes | None) -> Regular:
 
 
 class LineWriter(Writer):
-    """Writes lines; each but the last gets a line end, even between two inputs."""
+    """Writes lines; every line but the last gets a line end, also between inputs."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -514,7 +512,7 @@ class LineWriter(Writer):
         self._end = b"\n"
 
     def put(self, line: bytes) -> None:
-        """Write a line, after the line end that the one before may lack."""
+        """Write a line, adding the line end that the previous line may lack."""
         self._started = True
         if self._open:
             line = self._end + line
@@ -524,14 +522,14 @@ class LineWriter(Writer):
             self._end = b"\r\n" if line.endswith(b"\r\n") else b"\n"
 
     def piece(self, data: bytes) -> None:
-        """Write lines; the last one may lack its end."""
+        """Write several lines; the last may lack its line end."""
         last = data.rfind(b"\n") + 1
         for part in (data[:last], data[last:]):
             if part:
                 self.put(part)
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write a blank line; a byte order mark only at the very beginning."""
+        """Write a blank line; a byte order mark only at the start of the output."""
         raw = item.rest
         assert isinstance(raw, bytes)
         if not item.header:
@@ -542,4 +540,4 @@ class LineWriter(Writer):
             self._stream.write(raw)
 
     def close(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: no data is held back."""

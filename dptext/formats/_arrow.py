@@ -1,12 +1,12 @@
-"""Texts inside Arrow columns, and rows of these: finding, taking and replacing them.
+"""Finds, reads and replaces texts in Arrow columns and their rows.
 
-Of Parquet files and of tables in memory. Metadata of a column may be a function of the
+Used for Parquet files and tables in memory. Metadata of a column may depend on the
 private texts: pandas writes the number of distinct ones in a column of categories,
 others write statistics. So only these are copied: names, types and nullability of
-columns, field ids, the metadata of other columns, and those of pandas about other
+columns, field ids, the metadata of other columns, and pandas metadata about other
 columns and the row index.
 
-pyarrow has no types that a checker knows; the names below stand for them.
+pyarrow has no type annotations; the names below are placeholders.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Value = str | None | list["Value"]
 
 @dataclass(frozen=True, slots=True)
 class ArrowColumn:
-    """A selected field: the column's number, then the child's in each struct below."""
+    """A selected field: the column number, then a child number per nested struct."""
 
     path: str
     index: int
@@ -51,9 +51,9 @@ class ArrowColumn:
 def column(
     schema: Schema, path: str, location: str, *, is_text: bool = True
 ) -> ArrowColumn:
-    """Find a field by its path; lists on the way are gone through.
+    """Find a field by its path, looking through lists.
 
-    Raises InputError when there is no such field or it is of a wrong type.
+    Raises InputError if the field is missing or has the wrong type.
     """
     first, *names = _fields.parse(path)
 
@@ -88,13 +88,13 @@ def column(
 def columns(
     schema: Schema, paths: Iterable[str], location: str
 ) -> tuple[ArrowColumn, ...]:
-    """Find the fields of texts, each once, in the order of the file."""
+    """Find the text fields, each once, in the order of the file."""
     selected = {column(schema, path, location) for path in paths}
     return tuple(sorted(selected, key=lambda column: (column.index, column.steps)))
 
 
 def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Yield all fields that hold values, through lists and structs, and their types."""
+    """Yield all fields that hold values, with their types, in lists and structs too."""
     pending: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
         ((field.name,), (index,), inside(field.type))
         for index, field in enumerate(schema)
@@ -110,14 +110,14 @@ def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
 
 
 def is_kind(kind: Kind, *tests: str) -> bool:
-    """Return whether any test of pyarrow.types holds; old releases lack some."""
+    """Return whether a pyarrow.types test is true; old releases lack some tests."""
     from pyarrow import types
 
     return any(getattr(types, test, lambda kind: False)(kind) for test in tests)
 
 
 def subfields(kind: Kind) -> list[Field]:
-    """Return the fields of a struct, or the inner type of another nested type."""
+    """Return the fields of a struct, or the inner field of another nested type."""
     return [kind.field(i) for i in range(kind.num_fields)]
 
 
@@ -126,7 +126,7 @@ def is_list(kind: Kind) -> bool:
 
 
 def inside(kind: Kind) -> Kind:
-    """Return the type of the elements of lists, at any depth."""
+    """Return the element type of lists, at any depth."""
     while is_list(kind):
         kind = kind.value_type
     return kind
@@ -138,14 +138,14 @@ def holds_text(kind: Kind) -> bool:
 
 
 def _shown(kind: Kind) -> str:
-    """Name a type; a nested one without its inner types."""
+    """Name a type, without the inner types of a nested one."""
     return str(kind).partition("<")[0]
 
 
 def size(array: Array) -> int:
-    """Return about how many bytes the values of an array take.
+    """Return about how many bytes an array's values take.
 
-    A function of the values alone, not of how they lie in memory.
+    It depends only on the values, not on their memory layout.
     """
     import pyarrow.compute as pc
 
@@ -166,7 +166,7 @@ def size(array: Array) -> int:
 
 
 def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
-    """Return the value of every row of a column; inside a null all is null."""
+    """Return each row's value of a column; everything inside a null is null."""
     import pyarrow.compute as pc
 
     if is_list(array.type):
@@ -184,7 +184,7 @@ def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
 
 
 def texts(value: Value) -> Iterator[str | None]:
-    """Yield the texts of one row's value in order, None for each null."""
+    """Yield the texts in a row's value in order, None for each null."""
     if isinstance(value, list):
         for item in value:
             yield from texts(item)
@@ -193,7 +193,7 @@ def texts(value: Value) -> Iterator[str | None]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Yield everything readable in a value of any type as texts, numbers too."""
+    """Yield all readable content of a value of any type as texts, also numbers."""
     if isinstance(value, list | tuple):
         for inner in value:
             yield from strings(inner)
@@ -243,7 +243,7 @@ def rebuilt(
 
 
 def rebuilt_lists(array: Array, kind: Kind, inner: Array, counts: list[int]) -> Array:
-    """Return a column of lists of a type with other items, a count of them in each."""
+    """Return a list column with new items, with the given number in each list."""
     import pyarrow as pa
 
     lists, width = pa.ListArray, pa.int32()
@@ -254,7 +254,7 @@ def rebuilt_lists(array: Array, kind: Kind, inner: Array, counts: list[int]) -> 
 
 
 def json_line(batch: Batch, row: int) -> bytes:
-    """Return a row as one line of JSON, as near as JSON comes, for the quarantine."""
+    """Return a row as a line of JSON, as closely as possible, for the quarantine."""
     shown: dict[str, object] = {}
     for name, array in zip(batch.schema.names, batch.columns, strict=True):
         try:
@@ -269,7 +269,7 @@ ROWS = 1024  # rows that are read, or rebuilt, at once
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """Data that all rows of a file share; schema is that of the output."""
+    """What all rows of a file share; schema is that of the output."""
 
     schema: Schema
     columns: tuple[ArrowColumn, ...]
@@ -286,7 +286,7 @@ class TableHead:
         location: str,
         short: Set[str] = frozenset(),
     ) -> TableHead:
-        """Find the selected fields in the schema of an input. Raises InputError.
+        """Find the selected fields in an input's schema. Raises InputError.
 
         short: names of columns that hold at most FEW values.
         """
@@ -300,7 +300,7 @@ class TableHead:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPage:
-    """Some rows in a row, and their selected values: one list per column."""
+    """Consecutive rows and their selected values: one list per column."""
 
     head: TableHead
     batch: Batch
@@ -310,7 +310,7 @@ class RowPage:
 
     @classmethod
     def from_batch(cls, head: TableHead, batch: Batch, location: str) -> RowPage:
-        """Take the selected values of rows. Raises InputError for damaged ones."""
+        """Extract the selected values of rows. Raises InputError for damaged data."""
         import pyarrow as pa
 
         def take(column: ArrowColumn | None) -> Any:
@@ -322,14 +322,14 @@ class RowPage:
             batch.validate(full=True)
         except pa.ArrowException:
             raise InputError(
-                f"{location}: damaged, or not valid UTF-8; write it again with strings "
-                "as UTF-8"
+                f"{location}: damaged, or strings are not valid UTF-8; write the file "
+                "again"
             ) from None
         texts, named = list(map(take, head.columns)), (head.identity, head.subject)
         return cls(head, batch, texts, *map(take, named))
 
     def record(self, row: int, selection: Selection, ordinal: int) -> Record:
-        """Return a row as a record. Raises Unreadable, for a null too."""
+        """Return a row as a record. Raises Unreadable, also for a null."""
         every: list[str] = []
         for column, values in zip(self.head.columns, self.values, strict=True):
             for text in texts(values[row]):
@@ -363,7 +363,7 @@ class RowPage:
 
 
 class PageRow(NamedTuple):
-    """Where a record came from."""
+    """The page and row that a record came from."""
 
     page: RowPage
     row: int
@@ -372,7 +372,7 @@ class PageRow(NamedTuple):
 def copied_leaves(
     schema: Schema, selection: Selection
 ) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Yield the fields that hold values and are copied, and their types."""
+    """Yield the copied fields that hold values, with their types."""
     changed, dropped = (
         {_fields.joined(_fields.parse(path)) for path in paths}
         for paths in (
@@ -408,7 +408,7 @@ _TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
 def released(
     schema: Schema, columns: Sequence[ArrowColumn], short: Set[str] = frozenset()
 ) -> Schema:
-    """Return the schema of the output, without metadata about the selected texts.
+    """Return the output schema, without metadata about the selected texts.
 
     short: names of columns that hold at most FEW values.
     """
@@ -423,7 +423,7 @@ def released(
 
 
 def bare(field: Field) -> Field:
-    """Return a field without its metadata, except its number in the file."""
+    """Return a field without metadata, except its id in the file."""
     number = (field.metadata or {}).get(_FIELD_ID)
     return field.with_metadata({_FIELD_ID: number} if number else None)
 
@@ -434,17 +434,17 @@ _WIDE = 32  # bits of an index with room for any number of texts
 
 
 def leaf_type(kind: Kind, steps: tuple[int, ...]) -> Kind:
-    """Return the type of a field inside of a column's type."""
+    """Return the type of a field inside a column type."""
     for step in steps:
         kind = subfields(inside(kind))[step].type
     return inside(kind)
 
 
 def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
-    """Return a column's type with room for new words.
+    """Return a column type that can hold new words.
 
-    The narrow index of a dictionary changes unless the column has at most FEW values:
-    its width would tell how many texts there were, and it may have no room for new
+    A dictionary's narrow index type is widened unless the column has at most FEW
+    values: its width would reveal the number of texts, and it may have no room for new
     ones. Fields on the way to the texts lose their metadata.
     """
     import pyarrow as pa
@@ -468,7 +468,7 @@ def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
 def without_columns(
     metadata: dict[bytes, bytes] | None, gone: set[str], texts: set[str]
 ) -> dict[bytes, bytes] | None:
-    """Return the metadata of a schema without columns; texts names columns of text.
+    """Return a schema's metadata without dropped columns; texts names text columns.
 
     Columns that become text keep no metadata about their values.
     """
@@ -479,7 +479,7 @@ def without_columns(
 def _pandas(
     raw: bytes | None, private: set[str], gone: Set[str] = frozenset()
 ) -> bytes | None:
-    """Return the metadata of pandas; private columns are described as text only."""
+    """Return pandas metadata that describes private columns only as text."""
     try:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}

@@ -26,7 +26,7 @@ _NO_VALUES = (
 
 
 class Treatment(Enum):
-    """The treatment of a field."""
+    """How a field is treated."""
 
     DROPPED = "left out"
     REPLACED = "replaced"
@@ -38,7 +38,7 @@ Plan = Mapping[int, "Treatment | Plan"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """The treatment of the other fields of a schema, and the new schema."""
+    """The treatment of unselected fields, and the resulting schema."""
 
     plan: Plan
     schema: Schema
@@ -47,7 +47,7 @@ class FieldChanges:
     def from_selection(
         cls, schema: Schema, selection: Selection, location: str
     ) -> FieldChanges:
-        """Find the fields. Raises UsageError for a missing one, or one that is a text.
+        """Find the fields. Raises UsageError if one is missing or a text field.
 
         Raises InputError for a path that does not lead through structs and lists.
         """
@@ -160,7 +160,7 @@ def _schema(schema: Schema, plan: Plan) -> Schema:
 
 
 def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
-    """Return a field of the output, None for a left-out one."""
+    """Return the output field, None if it is dropped."""
     if change is None:
         return field
     kind = _output_type(field.type, change)
@@ -172,7 +172,7 @@ def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
 
 
 def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
-    """Return the type that a change leaves of one, None where nothing is left."""
+    """Return the type after a change, None if nothing is left."""
     import pyarrow as pa
 
     if change is None or change is Treatment.DROPPED:

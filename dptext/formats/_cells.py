@@ -1,4 +1,4 @@
-"""The cells of a workbook: values, number formats, and the escapes of Excel."""
+"""Cells of a workbook: values, number formats, and Excel's escapes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 class SheetCell(NamedTuple):
-    """A non-empty value, with its number format.
+    """A non-empty value with its number format.
 
-    Of a date the value is the number that Excel keeps for it, in days from 1900; of a
-    text it has the escapes of Excel.
+    For a date the value is Excel's number for it, in days from 1900; for a
+    text it has Excel's escapes.
     """
 
     value: str | int | float | bool
@@ -34,12 +34,12 @@ class SheetCell(NamedTuple):
 
     @property
     def may_repeat(self) -> bool:
-        """Return whether the text is from a formula, which may copy another cell."""
+        """Return whether the text comes from a formula, which may copy another cell."""
         return self.is_computed and isinstance(self.value, str) and not self.is_error
 
 
 class Row(NamedTuple):
-    """The parts of a row needed to write it back."""
+    """What is needed to write a row back."""
 
     cells: tuple[SheetCell | None, ...]
     columns: Columns
@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """A sheet with its first row, which names columns."""
+    """A sheet and its first row, which names the columns."""
 
     name: str
     #: As Excel has it: visible, hidden or veryHidden.
@@ -65,9 +65,9 @@ class Sheet(NamedTuple):
 
 
 def copied_cells(row: Row) -> Iterator[tuple[str, str]]:
-    """Yield the copied cells of a row; those beyond the names by letters, as in Info!D.
+    """Yield copied cells of a row; unnamed columns by letter, as in Info!D.
 
-    A row of a private sheet has none beyond the names.
+    Private sheets have no unnamed columns.
     """
     from openpyxl.utils import get_column_letter
 
@@ -82,14 +82,14 @@ def copied_cells(row: Row) -> Iterator[tuple[str, str]]:
 
 
 def escape_text(text: str) -> str:
-    """Return a text with the escapes of Excel, for characters that need one."""
+    """Return a text with Excel's escapes for characters that need one."""
     return _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
 
 
 def unescape(text: str) -> str:
-    """Replace escapes of Excel in a text by their characters.
+    """Replace Excel's escapes in a text by their characters.
 
-    Half of a surrogate pair is not a character, and stays an escape.
+    Half of a surrogate pair is not a character, so its escape stays.
     """
 
     def meant(match: re.Match[str]) -> str:
@@ -100,7 +100,7 @@ def unescape(text: str) -> str:
 
 
 def cut_to_cell(text: str) -> str:
-    """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
+    """Truncate a text to what a cell holds, which Excel counts in UTF-16 units."""
     if 2 * len(text) <= LONGEST:
         return text
     units = text.encode("utf-16-le", "surrogatepass")[: 2 * LONGEST]
@@ -118,7 +118,7 @@ def cell_value(cell: SheetCell | None) -> str | int | float | None:
 
 
 def cell_text(cell: SheetCell | None) -> str:
-    """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
+    """Return a cell's text: numbers as in Python, dates as in ISO 8601."""
     from openpyxl.styles import numbers
     from openpyxl.utils.datetime import from_excel
 

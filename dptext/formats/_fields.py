@@ -1,4 +1,4 @@
-r"""Fields by name or dotted path, and the subject that a field names.
+r"""Fields by name or dotted path, and the subject given by a field.
 
 A path is `customer.note`; a literal dot is written `\.`. A subject has one spelling in
 every format: a number and the string of its digits are one subject, and so are two
@@ -30,7 +30,7 @@ _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 
 @dataclass(slots=True)
 class PathNode:
-    """One step of the selected paths: a text, an id, a subject, or steps below."""
+    """A step of the selected paths: a text, id or subject, or further steps."""
 
     path: str
     below: dict[str, PathNode] = field(default_factory=dict)
@@ -47,28 +47,28 @@ class PathNode:
 
     @property
     def is_name(self) -> bool:
-        """Return whether the value names the record, or its subject."""
+        """Return whether the value is the record's id or subject."""
         return self.is_identity or self.is_subject
 
     @property
     def holds_name(self) -> bool:
-        """Return whether the node or one below is the id or the subject."""
+        """Return whether the node or a descendant is the id or the subject."""
         return self.is_name or any(each.holds_name for each in self.below.values())
 
     @property
     def holds_text(self) -> bool:
-        """Return whether the node or one below is a text."""
+        """Return whether the node or a descendant is a text."""
         return self.is_text or any(each.holds_text for each in self.below.values())
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the paths of the texts selected here and below."""
+        """Return the paths of texts selected here and below."""
         below = (path for child in self.below.values() for path in child.texts)
         return (self.path, *below) if self.is_text else tuple(below)
 
 
 def parse(path: str) -> tuple[str, ...]:
-    """Split a dotted path into its names."""
+    """Split a dotted path into names."""
     parts = _PART.findall(path)
     if not parts or ".".join(parts) != path:
         raise UsageError(
@@ -78,19 +78,19 @@ def parse(path: str) -> tuple[str, ...]:
 
 
 def within(paths: Iterable[str]) -> Callable[[tuple[str, ...]], bool]:
-    """Return a test whether the names of a path lead to one of these, or inside."""
+    """Return a function that tests whether a path is at or inside one of these."""
     every = {parse(path) for path in paths}
     lengths = {len(names) for names in every}
     return lambda names: any(names[:length] in every for length in lengths)
 
 
 def joined(names: Sequence[str]) -> str:
-    """Return the dotted path of names."""
+    """Join names to a dotted path."""
     return ".".join(name.replace("\\", r"\\").replace(".", r"\.") for name in names)
 
 
 def tree(selection: Selection) -> PathNode:
-    """Return the tree of all selected paths, id and subject included."""
+    """Build the tree of all selected paths, including id and subject."""
     root = PathNode("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
@@ -132,7 +132,7 @@ def _check(node: PathNode) -> None:
 
 
 def _conflict(node: PathNode) -> str | None:
-    """Return the path of a field that cannot be selected inside of a selected one.
+    """Return the path of a field that must not be selected inside another one.
 
     An element of a list may be a text where another holds texts, and a dropped field
     or a replaced one where another holds these. The id and the subject are read before
@@ -158,7 +158,7 @@ def _is_changed(node: PathNode) -> bool:
 def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
     """Return the error for a missing field to leave out or to replace.
 
-    names: those that are there.
+    names: the existing fields.
     """
     known = list(filter(is_plain, dict.fromkeys(names)))
     return UnknownFieldError(
@@ -178,12 +178,12 @@ _PLAIN = re.compile(rf"{_SHEET}[^\W\d][\w \\.-]{{0,60}}")
 
 
 def printable(text: str) -> str:
-    """Return a text with a sign in the place of each half of a surrogate pair."""
+    """Replace unpaired surrogates in a text by a visible sign."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class _Pairs(list[tuple[str, object]]):
-    """The keys and values of an object, duplicate keys included."""
+    """The keys and values of an object, including duplicate keys."""
 
 
 # Numbers keep their spelling: they may be longer than Python likes.
@@ -193,9 +193,9 @@ _decode = json.JSONDecoder(
 
 
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Yield the path and the value of all in JSON that holds no others, through lists.
+    """Yield the path and value of each leaf in JSON, looking through lists.
 
-    A number is bytes. Raises Unreadable for values nested too deeply. Halves of
+    Numbers are bytes. Raises Unreadable for values nested too deeply. Halves of
     surrogate pairs, which no report can hold, are shown as a sign.
     """
     is_escaped = "\\u" in line
@@ -220,12 +220,12 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name may be shown."""
+    """Return whether a name is safe to show."""
     return _PLAIN.fullmatch(name) is not None
 
 
 def listed(names: Iterable[str], kind: str = "") -> str:
-    """Name the fields that may be chosen, as the end of a message."""
+    """List the fields to choose from, as the end of a message."""
     kind = kind or f"{interface.unit()}s with strings"
     plain = list(filter(is_plain, dict.fromkeys(names)))
     shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
@@ -242,9 +242,9 @@ def is_header(names: Iterable[str]) -> bool:
 
 
 def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
-    """State which name was meant, as the end of a message; nothing where none is near.
+    """Suggest the name that was probably meant, as the end of a message, or "".
 
-    A near name was typed, all but some characters, so that it is no private text.
+    The user has typed nearly this name, so it is not private text.
     """
     every = list(names)
     parts = [part.strip() for part in name.split(",")]
@@ -278,12 +278,12 @@ class Columns(NamedTuple):
         where: str,
         advice: Callable[[str], str] = lambda option: "",
     ) -> Columns:
-        """Find the selected fields.
+        """Find the selected fields of a row.
 
-        For an absent field, `advice` returns a remedy by the option that names it.
+        `advice` returns a remedy for a missing field, given its option.
 
-        Raises UnknownFieldError for one that is absent, InputError for one that is
-        there twice, UsageError for one that is selected as two things. Names that may
+        Raises UnknownFieldError for a missing field, InputError for one that
+        occurs twice, UsageError for one with two uses. Names that may
         be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
@@ -323,7 +323,7 @@ class Columns(NamedTuple):
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Yield the names of copied columns, each with the result of text for it."""
+        """Yield each copied column's name with text(column)."""
         for index in self._copied():
             yield self.names[index], text(index)
 
@@ -332,7 +332,7 @@ class Columns(NamedTuple):
         return (index for index in range(len(self.names)) if index not in changed)
 
     def kept(self, row: Sequence[Cell]) -> list[Cell]:
-        """Return the cells of a row, except in left-out columns."""
+        """Return a row's cells except those in dropped columns."""
         if not self.dropped:
             return list(row)
         return [cell for index, cell in enumerate(row) if index not in self.dropped]
@@ -345,7 +345,7 @@ class Columns(NamedTuple):
         ordinal: int,
         size: int,
     ) -> Record:
-        """Return a row as a record; text gives that of a column. Raises Unreadable."""
+        """Return a row as a record; text(column) gives its texts. Raises Unreadable."""
         identity = None if self.identity is None else text(self.identity)
         subject = None
         if self.subject is not None:
@@ -366,19 +366,19 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0+")
 
 
 def subject_from_json(spelled: str, path: str) -> str:
-    """Return the subject of a JSON string, number or boolean. Raises Unreadable."""
+    """Return the subject from a JSON string, number or boolean. Raises Unreadable."""
     if spelled.startswith('"'):
         try:
             return normalize_subject(msgspec.json.decode(spelled, type=str), path)
         except msgspec.DecodeError:
             raise Unreadable(
-                f"subject {interface.unit()} {path!r} holds half of a surrogate pair"
+                f"subject {interface.unit()} {path!r} contains half of a surrogate pair"
             ) from None
     return normalize_subject(_number(spelled), path)
 
 
 def value_of_json(spelled: str) -> object:
-    """Return the value of a JSON string, number, boolean or null; {} of an object."""
+    """Parse a JSON string, number, boolean or null; an object gives {}."""
     first = spelled[0]
     if first == '"':
         return msgspec.json.decode(spelled, type=str)
@@ -392,7 +392,7 @@ def value_of_json(spelled: str) -> object:
 
 
 def subject_from_value(value: object, path: str) -> str:
-    """Return the subject of a value of a column. Raises Unreadable."""
+    """Return the subject from a column's value. Raises Unreadable."""
     if value is None:
         raise Unreadable(f"{interface.unit()} {path!r} is null")
     if isinstance(value, dict | list | bytes):
@@ -403,7 +403,7 @@ def subject_from_value(value: object, path: str) -> str:
 def replacement_input(value: object, path: str) -> str | None:
     """Return how a value is spelled to be replaced; None where it is missing.
 
-    A text without any visible character counts as missing, as does no number (NaN).
+    A text without visible characters counts as missing, as does NaN.
     Raises Unreadable unless it is a text, number, date or truth value.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -418,27 +418,27 @@ def replacement_input(value: object, path: str) -> str | None:
 
 
 def _spelled(value: object) -> str:
-    """Write a text, number, date or truth value as text."""
+    """Format a text, number, date or boolean as text."""
     if isinstance(value, bool):
         return str(value).lower()
     return value if isinstance(value, str) else _number(str(value))
 
 
 def normalize_subject(text: str, path: str) -> str:
-    """Return a subject. Raises Unreadable where the text names nobody."""
+    """Return the subject in a text. Raises Unreadable if it is empty."""
     if not text.strip():
         raise Unreadable(f"subject {interface.unit()} {path!r} is empty")
     return normalize(text)
 
 
 def normalize(text: str) -> str:
-    """Write a subject in one way: 7.0 is 7, and text is in Unicode's form NFC."""
+    """Normalise a subject: 7.0 becomes 7, and text is in Unicode form NFC."""
     match = _WHOLE.fullmatch(text)
     return match[1] if match else unicodedata.normalize("NFC", text)
 
 
 def _number(spelled: str) -> str:
-    """Write a number in one way, with all its digits: 7, 7.0 and 7e0 are one value."""
+    """Normalise a number with all its digits: 7, 7.0 and 7e0 are equal."""
     try:
         value = Decimal(spelled)
     except InvalidOperation:

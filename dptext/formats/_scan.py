@@ -1,7 +1,7 @@
-"""Where the selected values stand in a line of JSON.
+"""Finds the selected values in a line of JSON.
 
-The line is known to be valid JSON, so that the scanner checks no grammar; it is there
-because parsing and writing again would not give back the bytes of foreign fields.
+The line is known to be valid JSON, so the scanner checks no grammar. It exists
+because parsing and rewriting would not preserve the bytes of other fields.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "nul
 
 
 def flat_line(root: PathNode) -> re.Pattern[str] | None:
-    """Return the pattern of the plainest lines, with the text as its group.
+    """Return a pattern for the simplest lines, with the text as its group.
 
-    These are objects that hold no others, with the one selected field, a text without
-    escapes; all that is said here of a line, a Scan of it finds, several times as slow.
-    None if more is selected than one such field.
+    These are flat objects with the one selected field, a text without
+    escapes; a Scan finds the same, several times slower.
+    None if anything else is selected.
     """
     (name, node), *others = root.below.items() or [("", root)]
     if others or not node.is_only_text or {*name} & {*'"\\'}:
@@ -70,7 +70,7 @@ class Change(NamedTuple):
 
 
 class Scan:
-    """The selected values of one line: spans, texts, names, and present fields.
+    """The selected values in a line: spans, texts, names, and present fields.
 
     An element of a list may lack a field that another element of the record has.
     """
@@ -117,12 +117,12 @@ class Scan:
 
     @property
     def present(self) -> tuple[str, ...]:
-        """Return the paths of the texts and changed fields present, null or not."""
+        """Return the paths of texts and changed fields present, even if null."""
         paths = self._present
         return tuple(paths if len(paths) < 2 else dict.fromkeys(paths))
 
     def _object(self, at: int, node: PathNode) -> int:
-        """Go through the object that begins at `at`; return where it ends."""
+        """Scan the object that begins at `at`; return its end."""
         line, below = self._line, node.below
         keys: set[str] = set()
         # Where each member begins and ends, and whether it is left out.
@@ -159,7 +159,7 @@ class Scan:
                 self._check_may_lack(child, "is absent")
 
     def _value(self, at: int, node: PathNode) -> int:
-        """Take the value at `at`, of the field of a node; return where it ends."""
+        """Scan a node's value at `at`; return its end."""
         line = self._line
         first = line[at]
         if node.is_text or node.is_dropped or node.is_replaced:
@@ -179,9 +179,9 @@ class Scan:
         if node.below and first == "{":
             return self._object(at, node)
         if not node.is_text:
-            advice = f"leave all of it out with {option('drop', node.path)}"
+            advice = f"drop all of it with {option('drop', node.path)}"
             if node.holds_text:
-                advice = f"name it, too, if it is private: {option('field', node.path)}"
+                advice = f"if it is private, also name it: {option('field', node.path)}"
             raise Unreadable(
                 f"{self._where(node)} is a {kind(first)}, not an object",
                 advice if first == '"' else "",
@@ -189,7 +189,7 @@ class Scan:
         return self._text(at, node)
 
     def _text(self, at: int, node: PathNode) -> int:
-        """Take the text at `at`, or refuse another value."""
+        """Record the text at `at`, or reject another value."""
         line = self._line
         first = line[at]
         if first != '"':
@@ -205,7 +205,7 @@ class Scan:
         text, end = scanstring(line, at + 1)
         if line.find("\\u", at, end) >= 0 and HALF.search(text):
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                f"{self._where(node)} contains half of a surrogate pair, which is not "
                 "a character"
             )
         if self._elements:
@@ -222,7 +222,7 @@ class Scan:
             value = value_of_json(line[at:end])
         except msgspec.DecodeError:
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                f"{self._where(node)} contains half of a surrogate pair, which is not "
                 "a character"
             ) from None
         if (spelled := subjects.replacement_input(value, node.path)) is not None:
@@ -243,7 +243,7 @@ class Scan:
         return at + 1
 
     def _name(self, at: int, node: PathNode) -> int:
-        """Take the value that names a record, or its subject."""
+        """Record the value of an id or subject."""
         end = skip(self._line, at)
         kind_of_value = kind(self._line[at])
         named = "id" if node.is_identity else "subject"
@@ -265,9 +265,9 @@ class Scan:
         return end
 
     def _check_may_lack(self, node: PathNode, problem: str) -> None:
-        """Refuse an absent text unless it may pass; id and subject never may.
+        """Raise Unreadable for a missing text, unless missing is "pass".
 
-        Whether it may in an element of a list is known at the end of the record.
+        In list elements, this is decided at the end of the record.
         """
         reason = f"{self._where(node)} {problem}"
         if node.holds_name:
@@ -281,22 +281,22 @@ class Scan:
         self._lacking.setdefault(node.path, (reason, node.texts))
 
     def _where(self, node: PathNode) -> str:
-        """Name a field, and the list elements around it."""
+        """Describe a field and the list elements around it."""
         inside = (f"element {number} of {path!r}" for path, number in self._elements)
         places = ", ".join(inside)
         return f"field {node.path!r}" + (f" ({places})" if places else "")
 
 
 def _absent(reason: str, advice: str) -> Unreadable:
-    """Return the error of an absent field, which may be misspelt."""
+    """Return the error for a missing field, which may be misspelt."""
     return Unreadable(reason, advice, is_absent=_OTHERS in advice)
 
 
 def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
-    """Yield the parts of an object that go with its left-out members.
+    """Yield the parts of an object to remove with its dropped members.
 
-    members: where each begins and ends, in order, and whether it is left out. A
-    member goes with the comma behind it, the last ones with the one before them.
+    members: start and end of each, in order, and whether it is dropped. A
+    member is removed with the comma after it, the last ones with the comma before.
     """
     last = max((n for n, member in enumerate(members) if not member[2]), default=-1)
     for (begin, _, is_out), (after, _, _) in pairwise(members[: last + 1]):
@@ -308,10 +308,10 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 
 
 def _absent_advice(line: str, path: str, reason: str) -> str:
-    """Return the remedy for a missing text; the name of a null one is right."""
+    """Return advice on a missing text; for a null, the field name is right."""
     passes = (
-        f"{option('missing', 'pass')} lets it be absent, "
-        f"{option('on-error', 'skip')} leaves it out"
+        f"{option('missing', 'pass')} lets it be absent, {option('on-error', 'skip')} "
+        "skips the record"
     )
     another = _advice(line, path, "field")
     parts = (passes, another) if reason.endswith(_NULL) else (another, passes)
@@ -319,7 +319,7 @@ def _absent_advice(line: str, path: str, reason: str) -> str:
 
 
 def _advice(line: str, path: str, *options: str) -> str:
-    """State with which option another field is named, and which fields a record has."""
+    """Suggest the option for a similar field, or list the fields of a record."""
     advice = f"choose another with {' or '.join(map(noun, options))}"
     if len(line) > _LONGEST:
         return advice
@@ -332,12 +332,12 @@ def _advice(line: str, path: str, *options: str) -> str:
 
 
 def kind(first: str) -> str:
-    """Name the kind of a JSON value from its first character."""
+    """Name the kind of a JSON value by its first character."""
     return "string" if first == '"' else _KINDS.get(first, "number")
 
 
 def skip(line: str, at: int) -> int:
-    """Return where the value that begins at `at` ends."""
+    """Return the end of the value that begins at `at`."""
     first = line[at]
     if first == '"':
         return int(scanstring(line, at + 1)[1])
@@ -358,9 +358,9 @@ def skip(line: str, at: int) -> int:
 
 
 def _key(line: str, at: int) -> tuple[str, int, int]:
-    """Return the key at `at`, where its value begins, and where it ends if known.
+    """Return the key at `at`, the start of its value, and its end if known.
 
-    It is known of plain values, and 0 for others.
+    The end is known for simple values, and 0 for others.
     """
     plain = _MEMBER.match(line, at)
     if plain is not None:

@@ -1,4 +1,4 @@
-"""The sheets of a workbook: which are read, and which columns a selection names.
+"""Sheets of a workbook: which are read, and which columns a selection names.
 
 With several sheets a column is called SHEET!COLUMN. A private field without its sheet
 stands for the column of this name in every sheet, or in the sheets that are named; a
@@ -29,7 +29,7 @@ _LETTERS = re.compile("[A-Z]{1,3}")
 
 
 class Head(NamedTuple):
-    """The name of a sheet and of its columns."""
+    """The names of a sheet and its columns."""
 
     name: str
     columns: tuple[str, ...]
@@ -41,14 +41,14 @@ class Head(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Return the name in messages; the number where the name may be a text."""
+        """Return the name for messages, or a number if the name may be text."""
         hidden = "" if self.is_visible else " (hidden)"
         name = repr(self.name) if is_plain(self.name) else f"number {self.number}"
         return f"{name}{hidden}"
 
     @property
     def described(self) -> str:
-        """Return the name, with the columns if they are surely no text."""
+        """Return the name, with the columns if they are clearly not text."""
         if len(self.columns) < 2 or not is_header(self.columns):
             return self.shown
         return f"{self.shown}{listed(self.columns, 'columns').replace(';', ',', 1)}"
@@ -61,7 +61,7 @@ class Head(NamedTuple):
         return name if name in self.columns else None
 
     def indexes(self, name: str) -> Iterator[int]:
-        """Yield the columns of a name, from 0; of letters as in Info!D that column."""
+        """Yield the indexes of columns with this name; Info!D names column D."""
         column = self.column(name)
         if column in self.columns:
             yield from (at for at, each in enumerate(self.columns) if each == column)
@@ -85,9 +85,9 @@ class SheetUse(NamedTuple):
 def find_uses(
     heads: Sequence[Head], selection: Selection, location: str
 ) -> list[SheetUse]:
-    """Decide about each sheet.
+    """Decide how each sheet is read.
 
-    Raises UnknownFieldError for a sheet or a field that is not there.
+    Raises UnknownFieldError for a missing sheet or field.
     """
     known = {head.name: head for head in heads}
     for name in selection.sheets:
@@ -159,7 +159,7 @@ def _use(selection: Selection, head: Head, location: str, *, is_read: bool) -> S
 
 
 def _narrowed(selection: Selection, head: Head) -> Selection:
-    """Return the selection without fields of other sheets."""
+    """Return the selection restricted to this sheet's fields."""
     is_chosen = not selection.sheets or head.name in selection.sheets
 
     def here(names: Sequence[str]) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def _narrowed(selection: Selection, head: Head) -> Selection:
 
 
 def _renamed(selection: Selection, head: Head, prefix: str) -> Selection:
-    """Return the selection with the names that the columns of a sheet go by."""
+    """Return the selection with the column names used in a sheet."""
 
     def renamed(name: str) -> str:
         column = head.column(name)
@@ -207,12 +207,12 @@ def notes(
     selection: Selection,
     left_out: Sequence[Head] = (),
 ) -> Iterator[str]:
-    """State which sheets are read, copied, and left out, as they hold no cells."""
+    """Yield notes on sheets that are read, copied, or dropped because empty."""
     pairs = list(zip(heads, uses, strict=True))
     groups = {
         "the texts are private in sheet": [head for head, use in pairs if use.is_read],
         "copied as it is:": [head for head, use in pairs if not use.is_read],
-        "left out, since it holds no cells:": left_out,
+        "left out because it has no cells:": left_out,
     }
     if len(heads) + len(left_out) > 1 and selection.fields:
         yield "; ".join(
@@ -224,7 +224,7 @@ def notes(
         same = [name for name in selection.fields if head.column(name) is not None]
         if not use.is_read and same:
             yield (
-                f"sheet {head.shown} has {', '.join(map(repr, same))}, too, and is "
-                f"copied as it is: {option('sheet', 'NAME')} makes it private, "
+                f"sheet {head.shown} has {', '.join(map(repr, same))}, too, but is "
+                f"copied unchanged: {option('sheet', 'NAME')} makes it private, "
                 f"{option('drop', 'SHEET!COLUMN')} leaves the column out"
             )

@@ -1,4 +1,4 @@
-"""The workbook that is written: its rows as a stream, then all other parts."""
+"""Writes a workbook: rows as a stream, then all other parts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _CHUNK = 2**16  # bytes of rows in memory that are unpacked at once
 
 
 def _sheet_part(number: int) -> str:
-    """Return the name of the part of a sheet, counted from 0."""
+    """Return the name of a sheet's part; sheets count from 0."""
     return f"xl/worksheets/sheet{number + 1}.xml"
 
 
@@ -91,17 +91,17 @@ def _parts(used: Sequence[str], sheets: Sequence[Sheet]) -> dict[str, str]:
 
 
 class _Packed:
-    """Rows that wait in memory, compressed."""
+    """Rows held in memory, compressed."""
 
     def __init__(self) -> None:
         self._data, self._pack = bytearray(), zlib.compressobj(1)
 
     def add(self, data: bytes) -> None:
-        """Hold more bytes."""
+        """Add bytes."""
         self._data += self._pack.compress(data)
 
     def unpacked(self) -> Iterator[bytes]:
-        """Yield all bytes, part by part."""
+        """Yield all bytes in chunks."""
         self._data += self._pack.flush()
         unpack = zlib.decompressobj()
         for begin in range(0, len(self._data), _CHUNK):
@@ -128,9 +128,9 @@ class Writer(formats.Writer):
         self._cut = self._hidden = 0
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write a copied row, or the names; a second input must have the same names.
+        """Write a copied row, or the header; a second input must have the same header.
 
-        Raises InputError when they are not.
+        Raises InputError if it differs.
         """
         if isinstance(item.rest, Row):
             self._hidden += item.rest.is_hidden
@@ -178,19 +178,21 @@ class Writer(formats.Writer):
 
     @property
     def note(self) -> str:
-        """State how many new texts were cut, and rows were hidden."""
+        """Return a note on truncated new texts and hidden rows."""
         notes = []
         if self._cut:
             notes.append(
-                f"new texts that were cut to {LONGEST:,} characters, the most that a "
-                f"cell holds: {self._cut}; CSV holds longer ones"
+                f"new texts that were cut to {LONGEST:,} characters, the limit of a "
+                f"cell: {self._cut}; CSV has no limit"
             )
         if self._hidden:
-            notes.append(f"rows hidden in Excel that the copy shows: {self._hidden}")
+            notes.append(
+                f"rows hidden in Excel but visible in the copy: {self._hidden}"
+            )
         return "; ".join(notes)
 
     def close(self) -> None:
-        """Write the end of the sheet, the other sheets and parts of a workbook."""
+        """Finish the sheet, and write the other sheets and parts."""
         if self._streamed is None:
             self._open(0)
         assert self._streamed is not None
@@ -254,9 +256,9 @@ class Writer(formats.Writer):
 def _without_dropped(
     cells: Sequence[SheetCell | None], columns: Columns
 ) -> list[SheetCell | None]:
-    """Return cells in their places, except in left-out columns.
+    """Return cells at their positions, without dropped columns.
 
-    Where all names are left out, nothing is copied: the next row would stand as names.
+    If all columns are dropped, nothing is copied: the next row would become the header.
     """
     if {*range(len(columns.names))} <= columns.dropped:
         return []
@@ -264,7 +266,7 @@ def _without_dropped(
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """Return the head of a part, the same at all times and on all systems."""
+    """Return the zip header of a part, identical at all times and on all systems."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 3

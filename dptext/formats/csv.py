@@ -1,12 +1,12 @@
-"""CSV: fields are chosen by the names in the header row, rows may span lines.
+"""CSV: fields are selected by header names; rows may span several lines.
 
-A field that is not selected keeps its bytes. A selected one is spelled anew whether it
-changed or not, so that the spelling does not tell: quoted where its column's name in
-the header is, else only if it must be. Without quoting, a delimiter or a line break in
-a new text becomes a space, because nothing else could keep the row whole.
+A field that is not selected keeps its bytes. A selected one is always rewritten,
+whether it changed or not, so that the spelling reveals nothing: quoted if its column's
+name in the header is, else only if it must be. Without quoting, a delimiter or a line
+break in a new text becomes a space, because nothing else could keep the row whole.
 
-A field is quoted if it begins with a quote; it ends at the next single quote that
-stands before a delimiter or a line end. So a text with quotes that are not doubled
+A field is quoted if it begins with a quote; it ends at the next undoubled quote that
+precedes a delimiter or a line end. So a text with undoubled quotes
 swallows rows into one fault rather than leave its lines to be read as rows, with other
 columns that would pass unchanged.
 """
@@ -62,7 +62,7 @@ class FileRow(NamedTuple):
 
 
 class _Rows:
-    """The rows of a stream; a blank row and a byte order mark have no fields.
+    """The rows of a stream; blank rows and a byte order mark have no fields.
 
     first: the first line; line: its number.
     """
@@ -76,10 +76,10 @@ class _Rows:
         self._delimiter, self._line, self._first = delimiter, line, first
 
     def __iter__(self) -> Iterator[FileRow]:
-        """Yield every row.
+        """Yield all rows.
 
-        Raises InputError for a quoted field that the end of the file leaves open, and
-        for a row that is too long to find its end.
+        Raises InputError for a quoted field still open at the end of the file, and
+        for a row too long to find its end.
         """
         piece, line = self._first, self._line
         while piece:
@@ -124,7 +124,7 @@ class _Rows:
         return self._stream.readline(self._limit + 2)
 
     def _quoted(self, line: int, piece: bytes) -> FileRow:
-        """Cut a row that holds quotes, and read the other lines of it."""
+        """Parse a row with quotes, reading further lines if needed."""
         fields, trouble = list[bytes](), None
         row, at, opened = bytearray(piece), 0, line
         while True:
@@ -153,7 +153,8 @@ class _Rows:
     def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
         """Return where a quoted field ends, and whether its quotes are all doubled.
 
-        Lines are added to the row until it does; opened: the number of the first.
+        Lines are added to the row until the field ends; opened: number of the first
+        line.
         """
         at, is_exact = begin + 1, True
         while True:
@@ -168,8 +169,8 @@ class _Rows:
                     )
                     if is_exact:
                         problem = (
-                            "a quoted field begins here and is never closed; close it, "
-                            f"or {_without_quoting()}"
+                            "the quoted field that begins here is never closed; close "
+                            f"it, or {_without_quoting()}"
                         )
                     raise InputError(f"{self._location}:{opened}: {problem}")
                 if len(row) > self._limit + 2:
@@ -191,7 +192,7 @@ class _Rows:
 
 
 def _regular_rows(delimiter: bytes, limit: int) -> Regular:
-    """Take rows as records if they are quoted by the book and within the limit."""
+    """Return a finder of rows that are strictly quoted and within the limit."""
     mark = re.escape(delimiter)
     field = rb'(?:"(?:[^"]++|"")*+"|(?!")[^%b\r\n]*+)' % mark
     row = re.compile(rb"%b(?:%b%b)*+\r?\n" % (field, mark, field))
@@ -210,7 +211,7 @@ def _regular_rows(delimiter: bytes, limit: int) -> Regular:
 
 
 def _divided(body: bytes, delimiter: bytes) -> list[bytes]:
-    """Divide a line at delimiters that no backslash precedes."""
+    """Split a line at delimiters that no backslash precedes."""
     field = re.compile(rb"(?:\\.|[^\\%b])*" % re.escape(delimiter), re.DOTALL)
     fields, at = [], 0
     while True:
@@ -225,7 +226,7 @@ def _divided(body: bytes, delimiter: bytes) -> list[bytes]:
 
 
 class Header(NamedTuple):
-    """The header row of one input."""
+    """The header row of an input."""
 
     raw: bytes
     delimiter: bytes
@@ -237,7 +238,7 @@ class Header(NamedTuple):
 
 
 class TableBegin(NamedTuple):
-    """The lines before the rows of a table, and the way to read it."""
+    """The lines before the rows of a table, and how to read it."""
 
     #: The number of the first row.
     line: int
@@ -253,7 +254,7 @@ class TableBegin(NamedTuple):
 
 
 class RowRest(NamedTuple):
-    """The parts of a row needed to write it back."""
+    """What is needed to write a row back."""
 
     fields: list[bytes]
     columns: Columns
@@ -278,7 +279,7 @@ def _without_quoting() -> str:
 
 
 def decode_field(field: bytes, selection: Selection) -> str:
-    """Return the text of a field, "" for a null; its bytes are known to be UTF-8."""
+    """Return the text of a field, "" for a null; its bytes must be valid UTF-8."""
     if selection.escapes == "backslash":
         return "" if field == _NULL else _ESCAPES.sub(_meant, field.decode())
     if selection.quoting and field.startswith(QUOTE):
@@ -355,12 +356,12 @@ class Format(formats.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of rows."""
+        """Return a writer for rows."""
         delimiter = self._delimiter(selection, b"").encode()
         return Writer(stream, selection, delimiter, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return a finder of rows; without a header the first one must be known."""
+        """Return a finder of rows; without a header, the first row must be known."""
         delimiter = self._delimiter(selection, head).encode()
         if not selection.header or len(delimiter) > 1:
             return None
@@ -373,7 +374,7 @@ class Format(formats.Format):
         return next(each.rest.raw for each in before if isinstance(each.rest, Header))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the copied columns of a record, with their names."""
+        """Yield a record's copied columns with their names."""
         assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
 
@@ -409,7 +410,7 @@ class Format(formats.Format):
     def _absent(
         self, source: Input, names: tuple[str, ...], line: int, named_by: str
     ) -> str:
-        """Return the remedy for a field that the header lacks."""
+        """Return advice for a field missing from the header."""
         return (
             f" in the header; name one of its columns with {noun(named_by)}, or "
             f"another delimiter with {option('delimiter')} (a file without header "
@@ -417,7 +418,7 @@ class Format(formats.Format):
         )
 
     def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
-        """State where the selected fields are: with another delimiter, or below."""
+        """Suggest another delimiter or a later header, where fields are found."""
         stream, selection = source.stream, source.selection
         named = set(filter(None, selection.named))
         if len(names) == 1:
@@ -440,7 +441,7 @@ class Format(formats.Format):
         return ""
 
     def _delimiter(self, selection: Selection, head: bytes) -> str:
-        """Return the delimiter; if none is named, by Excel's first line or the header.
+        """Return the delimiter: as set, by Excel's "sep=" line, or by the header.
 
         head, the first line, may be empty.
         """
@@ -462,9 +463,9 @@ class Format(formats.Format):
 
 
 def _skipped(source: Input) -> tuple[int, bool]:
-    """Pass over the lines before a table; return the next one's number.
+    """Skip the lines before a table; return the next line's number.
 
-    And whether a byte order mark stood before them, which the output needs.
+    Also returns whether a byte order mark came first, which the output needs.
     """
     line, bom = source.line, False
     for number in range(source.selection.skip_lines):
@@ -479,7 +480,7 @@ def _skipped(source: Input) -> tuple[int, bool]:
 def _check_escapes(
     row: FileRow, columns: Columns, selection: Selection, delimiter: str
 ) -> None:
-    """Refuse private fields in which backslashes look like escapes. Raises Unreadable.
+    """Raise Unreadable if backslashes in private fields look like escapes.
 
     Read as text, they would become others that mean nothing, or another thing; so
     would a value to be replaced.
@@ -498,7 +499,7 @@ def _check_escapes(
 
 
 def _names(row: FileRow, selection: Selection, where: str) -> tuple[str, ...]:
-    """Return the names of a header. Raises InputError where it cannot be read."""
+    """Return the names in a header. Raises InputError if it is unreadable."""
     try:
         formats.decode(row.raw)
         if row.trouble is not None:
@@ -531,7 +532,7 @@ def _record(
 
 
 def _escaped(text: str, delimiter: str) -> bytes:
-    """Spell a text with backslashes, so that it holds no delimiter and no line end."""
+    """Escape a text with backslashes, so that it has no delimiter or line end."""
     spelled = _SPELLED | (
         {} if delimiter in _SPELLED else {delimiter: f"\\{delimiter}"}
     )
@@ -539,7 +540,7 @@ def _escaped(text: str, delimiter: str) -> bytes:
 
 
 class Writer(LineWriter):
-    """Writes rows back, and the header once."""
+    """Writes rows, and the header once."""
 
     def __init__(
         self,
@@ -556,7 +557,7 @@ class Writer(LineWriter):
         self._delimiter = delimiter
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a row with its new texts in it."""
+        """Write a row with its new texts."""
         assert isinstance(record.rest, RowRest)
         fields, columns = record.rest.fields.copy(), record.rest.columns
         count = len(fields) - len(columns.dropped)
@@ -586,9 +587,9 @@ class Writer(LineWriter):
         return text
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write bytes between rows; a header equal to the first is left out.
+        """Write bytes between rows; skip a header equal to the first.
 
-        Raises InputError when a second input has other columns than the first.
+        Raises InputError if a second input has other columns than the first.
         """
         header = item.rest
         if not isinstance(header, Header):

@@ -1,9 +1,9 @@
-"""JSON: an array of objects, or objects one after the other; each is a record.
+"""JSON: an array of objects, or consecutive objects; each is a record.
 
-As JSON lines (dptext.formats.jsonl), only that records may span lines: white space and
-commas between them are kept, too. An array of any length is read in constant memory; a
-file that is one object is one record. Behind damage between two records nothing can be
-told apart, so that it ends the reading, whatever becomes of faulty records.
+Like JSON lines (dptext.formats.jsonl), but records may span lines: white space and
+commas between them are kept too. An array of any length is read in constant memory; a
+file that is one object is one record. After damage between two records nothing can be
+separated, so it ends the reading, even where faulty records are skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DEPTH = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
 
 
 class _Values:
-    """Cuts a stream into values and bytes between; line is that of the next value."""
+    """Splits a stream into values and the bytes between; line is the next value's."""
 
     def __init__(self, stream: BinaryIO, limit: int, location: str) -> None:
         self._stream = cast(BufferedIOBase, stream)
@@ -43,7 +43,7 @@ class _Values:
         self.closing = b""
 
     def opening(self) -> bytes:
-        """Return the bytes before the first value, with the bracket of an array."""
+        """Return the bytes before the first value, including an array's bracket."""
         while len(self._data) < 3 and self._more():
             """A byte order mark may come in parts."""
         return self._take(_OPENING)
@@ -51,7 +51,7 @@ class _Values:
     def separators(self, is_array: bool) -> Iterator[bytes]:
         """Yield the bytes before each value, which the caller must read next.
 
-        The bytes behind the last one are in `closing` at the end.
+        The bytes after the last value are in `closing` at the end.
         """
         comma = False
         while True:
@@ -64,17 +64,19 @@ class _Values:
             comma = is_array
         end = self._take(_CLOSING)
         if b"," in between and end:
-            raise self._damaged("there is a comma behind the last record")
+            raise self._damaged("there is a comma after the last record; remove it")
         if b"," in between or end.startswith(b"]") != is_array:
             raise self._damaged("it ends within an array; is the file cut off?")
         if self._next():
-            raise self._damaged("there is content after its end")
+            raise self._damaged(
+                "there is content after the end of the array; remove it"
+            )
         self.closing = between + end
 
     def value(self) -> Iterator[bytes | None]:
         """Yield the value that begins here, or None if it is too long.
 
-        None comes before the rest of it is read: a reader may stop there.
+        None is yielded before the rest is read, so that a caller may stop.
         """
         parts: list[bytes] = []
         size = 0
@@ -92,7 +94,7 @@ class _Values:
             yield b"".join(parts)
 
     def _parts(self) -> Iterator[bytes]:
-        """Yield the value that begins here in parts while it is read."""
+        """Yield the value that begins here in chunks as it is read."""
         if self._next() not in b'{["':
             yield self._take(_BARE)
             return
@@ -111,13 +113,13 @@ class _Values:
         return InputError(f"{self._location}:{self.line}: not valid JSON: {reason}")
 
     def _next(self) -> bytes:
-        """Return the byte that comes next, none at the end."""
+        """Return the next byte, empty at the end."""
         if self._at == len(self._data):
             self._more()
         return self._data[self._at : self._at + 1]
 
     def _take(self, pattern: re.Pattern[bytes]) -> bytes:
-        """Go past the match of a pattern, which may be empty."""
+        """Consume and return the match of a pattern, which may be empty."""
         while True:
             match = pattern.match(self._data, self._at)
             assert match is not None
@@ -142,7 +144,7 @@ class _Values:
 def _scanned(
     data: bytes, at: int, depth: int, is_quoted: bool
 ) -> tuple[int, int, bool]:
-    """Return the end of the value or of the data, its depth, and whether in quotes."""
+    """Return where the value or data ends, its depth, and whether in quotes."""
     end = at
     for mark in _MARK.finditer(data, at):
         end = mark.end()
@@ -157,7 +159,7 @@ def _scanned(
 
 
 class Format(jsonl.Format):
-    """One record per object of an array, or of a file."""
+    """One record per object of an array or a file."""
 
     SUFFIXES: ClassVar = (".json",)
 
@@ -192,11 +194,11 @@ class Format(jsonl.Format):
         return Writer(stream, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> None:
-        """Return None: one process cuts the records, and writes them."""
+        """Return None: a single process must split the records."""
 
 
 class Writer(formats.Writer):
-    """Writes objects with the bytes before each; arrays become one array."""
+    """Writes objects with the bytes before each; arrays are merged into one."""
 
     def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
         self._stream, self._replacement = stream, replacement
@@ -205,9 +207,9 @@ class Writer(formats.Writer):
         self._is_first = True
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write the beginning of a file, once, and keep its end.
+        """Write the start of a file once, and keep its end.
 
-        Raises InputError when a second input does not go on the first one's array.
+        Raises InputError if a second input cannot continue the first one's array.
         """
         raw = item.rest
         assert isinstance(raw, bytes)

@@ -1,11 +1,11 @@
 """JSON lines: one object per line; fields are dotted paths.
 
-A path goes through objects by name and through every element of a list on its way; a
-list of strings at its end gives one text each. Where no field is named, a record may be
-a string, which is its text. All that is not a selected text is kept
-as it was spelled: key order, spaces, numbers, escapes. Selected texts are spelled anew
-whether they changed or not, so that the spelling does not tell which did. A field that
-occurs twice in one object is a fault: the copy that is not read would leak.
+A path goes through objects by name and through every element of lists; a
+list of strings at its end gives one text each. If no field is named, a record may be
+a string, which is its text. Everything except the selected texts is kept
+as written: key order, spaces, numbers, escapes. Selected texts are always rewritten,
+whether they changed or not, so that the spelling reveals nothing. A field that
+occurs twice in one object is a fault: the unread copy would leak.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Format(formats.Format):
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Yield the paths of all copied values, as `--field` names them.
 
-        Raises InputError for a record that is no JSON.
+        Raises InputError for a record that is not JSON.
         """
         texts = {
             _fields.parse(path) for path in (*selection.fields, *selection.replaced)
@@ -117,9 +117,9 @@ class Format(formats.Format):
     def _leaves(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[tuple[str, ...], object]]:
-        """Yield path and value of each leaf, in all records.
+        """Yield the path and value of each leaf in all records.
 
-        Raises InputError for a record that is no JSON.
+        Raises InputError for a record that is not JSON.
         """
         for item in self.read(Input(stream, selection.without_fields(), "file")):
             if isinstance(item, Fault):
@@ -133,9 +133,9 @@ class Format(formats.Format):
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the copied values of a record by path; "" for no string.
+        """Yield the copied values of a record by path; "" unless a string.
 
-        At most a thousand values are looked at.
+        At most a thousand values are read.
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
@@ -149,9 +149,10 @@ class Format(formats.Format):
 
 
 def parser(selection: Selection) -> Callable[..., Record]:
-    """Return a function from JSON, an ordinal and the bytes before it to a record.
+    """Return a function that parses JSON into a record.
 
-    It raises Unreadable.
+    Its arguments are the JSON, an ordinal and the bytes before it. It raises
+    Unreadable.
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     has_fields = any(selection.named)
@@ -169,7 +170,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
                 return _string(line, ordinal, before)
             if selection.strings:
                 raise Unreadable(
-                    "the record is no string, as the first ones are",
+                    "the record is not a string, unlike the first ones",
                     f"name the private fields of objects with {option('field')}",
                 )
             scan = Scan(line, root, pass_missing)
@@ -194,7 +195,7 @@ def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
     """Explain why a line is not valid JSON."""
     if "\r" in line.strip():
         return Unreadable(
-            "not valid JSON, and a carriage return stands in it",
+            "not valid JSON: it contains a carriage return",
             "convert the line ends to line feeds",
         )
     if "\ufeff" in _STRING.sub("", line):
@@ -204,7 +205,7 @@ def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
 
 
 def _validate(line: str) -> None:
-    """Raise msgspec.DecodeError unless a line is JSON."""
+    """Raise msgspec.DecodeError unless a line is valid JSON."""
     try:
         _decode(line)
     except msgspec.DecodeError:
@@ -216,17 +217,17 @@ def _validate(line: str) -> None:
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:
-    """Return a record of a bare text, if no field is named."""
+    """Return a record for a bare string, if no field is named."""
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
-        raise Unreadable("the text holds half of a surrogate pair")
+        raise Unreadable("the text contains half of a surrogate pair")
     rest = LineRest(line, [(begin, end)], before)
     return Record(ordinal, (text,), rest, size=len(line))
 
 
 class Writer(LineWriter):
-    """Writes the line of each record with its new texts in it."""
+    """Writes the line of each record with its new texts."""
 
     def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
         super().__init__(stream)

@@ -1,11 +1,11 @@
 """Parquet: texts in columns of strings, lists of strings, and structs of them.
 
 Types: string, large_string, string_view, dictionary of them, list and large_list, and
-fields of structs by dotted path. Other columns keep value and type. Nothing of the
-file is copied that the selected texts may have a part in: no statistics, indexes,
-filters, sort orders or keys of its footer, and not the sizes of its row groups, which
-writers cut by bytes. The codec is that of another column; metadata of columns are
-left to dptext.formats._arrow. Needs the extra "parquet".
+fields of structs by dotted path. Other columns keep value and type. Nothing that may
+depend on the selected texts is copied: no statistics, indexes,
+filters, sort orders or footer keys, and not the sizes of row groups, which
+writers cut by bytes. The codec is that of another column; metadata of columns is
+handled by dptext.formats._arrow. Needs the extra "parquet".
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ _GROUP_ROWS = 2**17  # or rows
 
 
 class OpenStream:
-    """A stream that a library may write to even when a failed run has closed it."""
+    """A stream that a library may still write to after a failed run closed it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.closed = False
 
     def write(self, data: bytes) -> int:
-        """Write; bytes after the end are dropped."""
+        """Write; data after closing is ignored."""
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
-        """Do nothing: the owner of the stream does."""
+        """Do nothing: the owner flushes the stream."""
 
     def close(self) -> None:
-        """Do nothing: the owner of the stream does."""
+        """Do nothing: the owner closes the stream."""
 
 
 class FileHead(NamedTuple):
-    """Data that all rows of a file share, and the treatment of other fields."""
+    """What all rows of a file share, and the treatment of other fields."""
 
     table: TableHead
     changes: FieldChanges | None
 
     @property
     def schema(self) -> _arrow.Schema:
-        """Return the schema of the output."""
+        """Return the output schema."""
         return self.table.schema if self.changes is None else self.changes.schema
 
 
@@ -83,9 +83,9 @@ class Writer(formats.Writer):
         self._rows, self._bytes = 0, 0  # of all blocks
 
     def verbatim(self, item: Verbatim) -> None:
-        """Take the schema; that of a second input must be the same.
+        """Take the schema; a second input must have the same one.
 
-        Raises InputError when it is not.
+        Raises InputError if it differs.
         """
         import pyarrow.parquet as pq
 
@@ -106,7 +106,7 @@ class Writer(formats.Writer):
             raise InputError(formats.DIFFERENT)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Take a record; its page is rebuilt when the next one begins."""
+        """Take a record; its page is rebuilt when the next page begins."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
         if page is not self._page:
@@ -118,16 +118,16 @@ class Writer(formats.Writer):
             into.append(_arrow.refill(values[row], new))
 
     def close(self) -> None:
-        """Write the rows held back, and the footer."""
+        """Write the held rows and the footer."""
         self._rebuild(1)
         self._write_group()
         if self._file is not None:
             self._file.close()
 
     def _rebuild(self, least: int) -> None:
-        """Put new texts into waiting rows, while there are at least so many.
+        """Put new texts into waiting rows while there are at least `least`.
 
-        Blocks are of as many rows whatever came in as a page.
+        Block sizes do not depend on the input's pages.
         """
         import pyarrow as pa
 
@@ -146,7 +146,7 @@ class Writer(formats.Writer):
         self._batches = table.to_batches()
 
     def _add_block(self, table: _arrow.Table) -> None:
-        """Take rows with new texts; a full row group is written."""
+        """Add rows with new texts; write a row group when it is full."""
         for batch in table.combine_chunks().to_batches():
             rows = batch.num_rows
             assert self._head is not None
@@ -227,7 +227,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the values of other columns, some rows at a time."""
+        """Yield the values of unselected columns, batch by batch."""
         file = _open(stream, "file")
         copied = _arrow.copied_leaves(file.schema_arrow, selection)
         leaves = [leaf for leaf, _ in copied]
@@ -237,7 +237,7 @@ class Format(formats.Format):
                 yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the copied strings of a record, with their paths."""
+        """Yield a record's copied strings with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
         for leaf, kind in _arrow.copied_leaves(page.head.schema, selection):
@@ -258,15 +258,15 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError(
-            f"{location}: not a Parquet file, cut off, or encrypted; choose with "
-            f"{option('format')}"
+            f"{location}: not a Parquet file, truncated, or encrypted; choose another "
+            f"format with {option('format')}"
         ) from None
 
 
 def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
-    """Return a stream that can seek, in memory if it begins as it should.
+    """Return a seekable stream, in memory if necessary; check its first bytes.
 
-    Not a temporary file: private text would stay on the disk. Raises InputError.
+    No temporary file is used: private text would stay on the disk. Raises InputError.
     """
     if stream.seekable():
         return stream
@@ -300,7 +300,7 @@ def _head(file: _arrow.File, source: Input) -> TableHead:
 
 
 def _values(file: _arrow.File, name: str) -> int:
-    """Return a number of values that a column does not exceed."""
+    """Return how many values a column has: a bound on the distinct ones."""
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
     leaves = [file.schema.column(i).path for i in range(file.metadata.num_columns)]
     return sum(
@@ -312,7 +312,7 @@ def _values(file: _arrow.File, name: str) -> int:
 
 
 def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
-    """Name the texts with a dictionary of another index than in the input."""
+    """Name the texts whose dictionary index type differs from the input's."""
     changed = []
     for each in head.columns:
         before, after = (
@@ -324,8 +324,8 @@ def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
     if not changed:
         return ""
     return (
-        f"{location}: the dictionary of {', '.join(changed)} has an index of int32 in "
-        "the copy, with room for new texts"
+        f"{location}: the dictionary of {', '.join(changed)} has an int32 index in the "
+        "copy, to have room for new texts"
     )
 
 

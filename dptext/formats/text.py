@@ -1,4 +1,4 @@
-"""Plain text: each line is a record with one text; fields have no meaning here.
+"""Plain text: each line is a record with one text; there are no fields.
 
 Empty lines stay unchanged. A line break in a new text is written as a space.
 """
@@ -30,15 +30,15 @@ class Format(formats.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of texts."""
+        """Return a writer for texts."""
         return Writer(stream)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield nothing: a line is all text."""
+        """Yield nothing: a line has no other fields."""
         return iter(())
 
     def copied(self, stream: BinaryIO, selection: Selection) -> tuple[str, ...]:
-        """Return no names, without reading."""
+        """Return no names, without reading the file."""
         return ()
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular:
@@ -52,10 +52,10 @@ def _parse(line: str, ordinal: int) -> Record:
 
 
 class Writer(LineWriter):
-    """Writes each text with the line end it was read with."""
+    """Writes each text with its original line end."""
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write the record's one text."""
+        """Write a record's single text."""
         (text,) = texts
         text = text.replace("\r\n", " ").replace("\n", " ")
         self.put(f"{text}{record.rest}".encode())

@@ -1,4 +1,4 @@
-"""TSV: as CSV, with a tab as delimiter; quotes have their meaning here too."""
+"""TSV: like CSV, but with tab as the delimiter; quoting is the same."""
 
 from __future__ import annotations
 

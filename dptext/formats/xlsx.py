@@ -1,15 +1,15 @@
-"""Excel workbooks: a record per row below the names of each sheet with a private field.
+"""Excel workbooks: a record per row of each sheet with a private field.
 
 Values are read and a new workbook is written, so that nothing else of a workbook, which
 may repeat private text, comes along: no comment, formula or cached table. All sheets of
 cells keep name, order and state (hidden or not). Those with a private field, or those
 that the selection names, are read; others are copied cell by cell, except texts that
 formulas computed, which may be private texts. With several sheets a column is called
-SHEET!COLUMN; a private, left out or keyed column may be named without the sheet.
+SHEET!COLUMN; a private, dropped or pseudonym column may be named without the sheet.
 Numbers, dates, truth values and errors keep value and number format, names of columns
-among them; of a formula its saved result is read; layout and colours are left out. In a
-private column numbers and dates become text, and an escape of Excel (_x000D_) the
-character that it stands for. Rows are read one after the other; the strings of the
+among them; for a formula its saved result is read; layout and colours are dropped. In a
+private column numbers and dates become text, and an Excel escape (_x000D_) the
+character that it encodes. Rows are read one by one; the strings of the
 workbook, which Excel keeps in one table, are held in memory, as are all written sheets
 but one, compressed. Equal rows give equal bytes. Needs the extra "xlsx".
 """
@@ -81,8 +81,8 @@ class Format(formats.Format):
         sheets, noted = _sheets(workbook, selection, location)
         if not source.is_alone and len(sheets) > 1:
             raise InputError(
-                f"{location}: a workbook of several sheets and another input cannot be "
-                "one output; write each input to its own output"
+                f"{location}: a workbook with several sheets cannot be merged with "
+                "other inputs; write each input to its own output"
             )
         yield Verbatim(
             sheets,
@@ -126,17 +126,17 @@ class Format(formats.Format):
         return Writer(stream, replacement)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the copied columns of a record, with their names."""
+        """Yield a record's copied columns with their names."""
         assert isinstance(record.rest, Row)
         return copied_cells(record.rest)
 
     def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
-        """Yield the cells of a row of a copied sheet, with the names of columns."""
+        """Yield the cells of a copied sheet's row with their column names."""
         return copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
 
 
 def _joined(element: Any) -> str:
-    """Return the text of runs; an escape lies within one of them."""
+    """Join text runs; each escape lies within one run."""
     from openpyxl.cell.text import Text
 
     text: Any = Text.from_tree(element)
@@ -147,7 +147,7 @@ def _joined(element: Any) -> str:
 
 
 def _opened(stream: BinaryIO, location: str) -> Workbook:
-    """Open a workbook for its values. Raises InputError and MissingExtra."""
+    """Open a workbook to read values. Raises InputError and MissingExtra."""
     try:
         import openpyxl  # noqa: F401
     except ImportError:
@@ -167,30 +167,28 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
         workbook = _workbook(stream)
     if not workbook.worksheets:
         raise InputError(
-            f"{location}: no sheet of cells that can be read; save it as an Excel "
-            "workbook (.xlsx), not as a strict one"
+            f"{location}: no readable worksheet; save it as an Excel workbook (.xlsx), "
+            "not in strict format"
         )
     if not any(map(_is_visible, workbook.worksheets)):
-        raise InputError(
-            f"{location}: all sheets of cells are hidden; show one of them in Excel"
-        )
+        raise InputError(f"{location}: all worksheets are hidden; unhide one in Excel")
     return workbook
 
 
 def _is_visible(sheet: Any) -> bool:
-    """Return whether Excel shows a sheet, which may be hidden or very hidden."""
+    """Return whether Excel shows a sheet (it is not hidden or very hidden)."""
     return bool(sheet.sheet_state == VISIBLE)
 
 
 def _noted(location: str, notes: Sequence[str]) -> str:
-    """Return notes in one line that a quiet run shows as well, "" without any."""
+    """Join notes to a line that quiet runs show too, "" if there are none."""
     return Urgent(f"{location}: {'; '.join(notes)}") if notes else ""
 
 
 def _sheets(
     workbook: Workbook, selection: Selection, location: str
 ) -> tuple[list[Sheet], list[str]]:
-    """Return the sheets of cells, and notes on them. Raises UnknownFieldError."""
+    """Return the worksheets and notes on them. Raises UnknownFieldError."""
     heads, left_out, firsts = list[Head](), list[Head](), list[_First]()
     for number, name in enumerate(workbook.sheetnames, 1):
         opened: Any = workbook[name]
@@ -235,7 +233,7 @@ class _First(NamedTuple):
 
     @classmethod
     def read(cls, sheet: Any, where: str) -> _First:
-        """Read the head of a sheet; an empty sheet has no cells."""
+        """Read a sheet's first row; an empty sheet has no cells."""
         hidden: set[int] = set()
         rows = _rows(sheet, where, hidden)
         row = next(rows, SheetRow(0, (), False))
@@ -243,7 +241,7 @@ class _First(NamedTuple):
         return cls(sheet.sheet_state, row.cells, row.number, hidden)
 
     def row(self, use: SheetUse, sheet: int) -> Row:
-        """Return the row as written, of the sheet at this position."""
+        """Return the row as written to the sheet with this number."""
         if use.is_read:
             return Row(self.cells, use.columns, sheet=sheet)
         row = Row(self.cells, use.columns, sheet=sheet, number=self.number)
@@ -251,30 +249,30 @@ class _First(NamedTuple):
 
 
 def _without_computed(row: Row) -> Row:
-    """Return a row of a copied sheet without the texts of formulas."""
+    """Return a copied sheet's row without texts computed by formulas."""
     kept = tuple(None if cell and cell.may_repeat else cell for cell in row.cells)
     return row._replace(cells=kept)
 
 
 def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
-    """State which copied columns are hidden in Excel, by their numbers from 1."""
+    """Return notes on copied columns hidden in Excel, given by numbers from 1."""
     names = [columns.names[each - 1] for each in hidden if each <= len(columns.names)]
     copied = [name for name in names if name in columns.copied]
     if not copied:
         return []
     shown = ", ".join(map(repr, copied)) if is_header(copied) else f"{len(copied)}"
     return [
-        f"columns hidden in Excel that the copy shows: {shown} ({option('drop')} "
-        "leaves one out)"
+        f"columns hidden in Excel but visible in the copy: {shown} ({option('drop')} "
+        "drops one)"
     ]
 
 
 def _workbook(stream: BinaryIO) -> Workbook:
-    """Read a workbook except its rows.
+    """Read a workbook without its rows.
 
-    A table of strings that is named and not there, or there and not named, is no
-    damage: other programs read such workbooks, which hold their strings in the cells.
-    openpyxl takes a part of some escapes out of that table, so it is read here.
+    A shared-string table that is referenced but missing, or present but not referenced,
+    is no damage: other programs read such workbooks, whose strings are in the cells.
+    openpyxl corrupts some escapes in that table, so it is read here.
     """
     from openpyxl.packaging.manifest import Override
     from openpyxl.reader.excel import ExcelReader
@@ -335,7 +333,7 @@ _DAMAGED = (
 
 @contextlib.contextmanager
 def _reported(location: str) -> Iterator[None]:
-    """Report in one line that a workbook cannot be read, without its content."""
+    """Turn errors in reading a workbook into one line without its content."""
     try:
         yield
     except InputError:
@@ -362,8 +360,8 @@ def _rows(
     """Yield the non-empty rows of a sheet.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
-    reads each row, and not the sheet: it leaves out rows and cells that are not in
-    order. is_copied: a formula needs no saved result.
+    parses each row but not the sheet, as it drops rows and cells out of
+    order. is_copied: formulas need no saved result.
     """
     from openpyxl.worksheet import _reader
     from openpyxl.xml.functions import iterparse
@@ -410,7 +408,7 @@ def _rows(
 
 
 def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
-    """Return a parsed cell, with the text of its runs if it has some."""
+    """Return a parsed cell, with the text of its runs if it has any."""
     from openpyxl.worksheet._reader import INLINE_STRING
 
     string = element.find(INLINE_STRING)
@@ -419,12 +417,12 @@ def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
 
 
 def _is_hidden(element: Any) -> bool:
-    """Return whether Excel does not show a row or some columns."""
+    """Return whether Excel hides a row or column."""
     return element.get("hidden") in ("1", "true")
 
 
 def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
-    """Return the kept parts of a non-empty cell. Raises ValueError."""
+    """Return the parts of a non-empty cell to keep. Raises ValueError."""
     from openpyxl.cell.read_only import ReadOnlyCell
     from openpyxl.styles import numbers
     from openpyxl.utils import datetime as dates
@@ -444,7 +442,7 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 def _record(
     file_row: SheetRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
 ) -> Record:
-    """Return a row as a record; rest is that of its sheet. Raises Unreadable."""
+    """Return a row as a record; rest is its sheet's. Raises Unreadable."""
     cells, width = file_row.cells, len(use.columns.names)
     if len(cells) > width and selection.fields:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")

@@ -1,8 +1,8 @@
-"""Tables in memory: text columns become private, all others are shared, not copied.
+"""Tables in memory: sanitizes text columns; other columns are shared, not copied.
 
-Tables of all libraries become a narrow Arrow table of the columns that are read, which
-comes back with new texts: the same ones as for a file of these rows (`PrivateColumns`).
-Libraries are imported where they are used.
+Tables of all libraries become a narrow Arrow table of the columns to read, which
+comes back with the same new texts as a file of these rows (`PrivateColumns`).
+Libraries are imported on use.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ _ROWS = 4096  # that are read and rebuilt at once
 
 
 class PrivateColumns:
-    """Makes the columns of one run private; its tables are rows of one input.
+    """Sanitizes the columns of a run; its tables are rows of one input.
 
-    With a tally they are counted, and language checks the first records. The number of
-    rows so far is `rows`, total that of all, for a bar. Rows of equal id and texts are
-    counted and drawn apart, except in partitions, since no process reads all of them.
+    With a tally rows are counted, and language checks the first records. The number of
+    rows so far is `rows`, of all rows `total`, for a progress bar. Rows with equal id
+    and texts are counted and drawn separately, except in partitions, where no process
+    reads all rows.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class PrivateColumns:
         which may tell of the old texts, and without dropped fields; replaced ones
         are strings.
         Raises InputError for a column that holds no text, and for a null where none
-        may be.
+        is allowed.
         """
         import pyarrow as pa
 
@@ -100,13 +101,13 @@ class PrivateColumns:
         return pa.Table.from_batches(batches, schema=schema).unify_dictionaries()
 
     def selected(self, schema: _arrow.Schema) -> tuple[_arrow.ArrowColumn, ...]:
-        """Return where the texts stand in a table. Raises InputError."""
+        """Return the positions of the texts in a table. Raises InputError."""
         return _arrow.columns(schema, self._selection.fields, _LOCATION)
 
     def changes(self, schema: _arrow.Schema) -> FieldChanges | None:
-        """Return the treatment of the fields of a table that are no texts.
+        """Return the treatment of a table's other fields, or None.
 
-        Whole columns that are left out may be gone from it already. Raises UsageError
+        Dropped columns may be missing from it already. Raises UsageError
         and InputError.
         """
         there = [
@@ -125,7 +126,7 @@ class PrivateColumns:
         return [schema.names[number] for number in dict.fromkeys(numbers)]
 
     def names(self, schema: _arrow.Schema) -> list[str]:
-        """Return the names of the columns that change and stay, in their order."""
+        """Return the names of the columns that change and stay, in order."""
         changes, changed = self.changes(schema), {*self.texts(schema)}
         if changes is None:
             return [name for name in schema.names if name in changed]
@@ -134,7 +135,7 @@ class PrivateColumns:
         return [name for name in schema.names if name in changed & kept]
 
     def gone(self, schema: _arrow.Schema) -> list[str]:
-        """Return the names of the columns that are left out as a whole."""
+        """Return the names of columns that are dropped entirely."""
         paths = map(_fields.parse, self._selection.dropped)
         whole = [names[0] for names in paths if len(names) == 1]
         changes = self.changes(schema)
@@ -142,7 +143,7 @@ class PrivateColumns:
         return [*whole, *(each for each in schema.names if each not in (*kept, *whole))]
 
     def _texts(self, page: RowPage, start: int) -> list[list[_arrow.Value]]:
-        """Return the new values of each column of a page."""
+        """Return the new values of each column in a page."""
         new: list[list[_arrow.Value]] = [[] for _ in page.values]
         rows = zip(*page.values, strict=True)
         for batch in pipelines.batches(self._records(page, start)):
@@ -171,14 +172,14 @@ class PrivateColumns:
 
 
 class Frame(ABC):
-    """A table of some library, under the names of its columns."""
+    """A table from some library, accessed by column names."""
 
     def __init__(self, frame: Foreign) -> None:
         self.frame = frame
 
     @property
     def names(self) -> Sequence[object]:
-        """Return the names of all columns, whatever they are."""
+        """Return the names of all columns, of any type."""
         return list(self.frame.columns)
 
     @property
@@ -196,13 +197,13 @@ class Frame(ABC):
         """
 
     def values(self, name: str, rows: int) -> Sequence[object]:
-        """Return the first values of a column that is there once, or of its texts."""
+        """Return the first values of a column that occurs once, or its texts."""
         return list(self.frame[name].head(rows))
 
     def identifying(self, selection: Selection) -> dict[str, str]:
         """Return the copied fields that look identifying.
 
-        Texts inside of lists and structs count by their paths, as in a file.
+        Texts inside lists and structs are identified by path, as in a file.
         """
         changed = {
             _fields.parse(path) for path in (*selection.fields, *selection.changed)
@@ -227,10 +228,10 @@ class Frame(ABC):
         return identifying(named, named)
 
     def selected(self, chosen: Selection) -> tuple[Selection, list[str]]:
-        """Return the selection of a row, and the columns to read, in their order.
+        """Return the selection for rows, and the columns to read, in order.
 
-        A path that equals the name of a column means that column. Raises
-        UnknownFieldError for a column that is missing, and UsageError for one that
+        A path equal to a column name means that column. Raises
+        UnknownFieldError for a missing column, and UsageError for one that
         occurs twice.
         """
         every = [name for name in self.names if isinstance(name, str)]
@@ -261,9 +262,9 @@ class Frame(ABC):
         return selection, [name for name in every if name in read]
 
     def unchanged(self, selection: Selection) -> list[str]:
-        """Return the names of the columns that stay as a whole.
+        """Return the names of columns that stay entirely unchanged.
 
-        None of them where paths lead into columns, or names are no text: then others
+        Empty if paths lead into columns, or if names are not text: then others
         may stay.
         """
         changed = (*selection.fields, *selection.changed)
@@ -280,7 +281,7 @@ class Frame(ABC):
 def _strings(
     value: object, path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the texts in a value, with their paths; "" for a value of no text."""
+    """Yield the texts in a value with their paths; "" for a value without text."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _strings(inner, (*path, str(name)))
@@ -317,10 +318,10 @@ def _field(path: str, every: Sequence[str], use: str) -> str:
 
 
 def _array(values: Foreign, name: str) -> _arrow.Array:
-    """Return a column of Python values as an Arrow array.
+    """Convert a column of Python values to an Arrow array.
 
-    A column of nulls alone is taken for one of texts. Raises InputError for values of
-    which Arrow can make no column; its own message would quote them.
+    A column of only nulls counts as text. Raises InputError for values of
+    which Arrow cannot make a column; Arrow's message would quote them.
     """
     import pyarrow as pa
 
@@ -328,8 +329,8 @@ def _array(values: Foreign, name: str) -> _arrow.Array:
         column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(
-            f"column {name!r} holds values of several types, or text that is not valid "
-            "Unicode; make all of them texts"
+            f"column {name!r} contains values of several types, or invalid Unicode; "
+            "convert all values to text"
         ) from None
     if _arrow.is_kind(column.type, "is_null"):
         return column.cast(pa.string())
@@ -341,12 +342,12 @@ _NO_TEXT = "biufcmM"
 
 
 class PandasFrame(Frame):
-    """A data frame of pandas; index and other columns are shared with it."""
+    """A pandas data frame; the result shares its index and other columns."""
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
     ) -> Foreign:
-        """Return the data frame with new texts: dtypes and kinds of nulls stay."""
+        """Return the data frame with new texts, keeping dtypes and kinds of null."""
         import pyarrow as pa
 
         frame = self.frame
@@ -359,7 +360,7 @@ class PandasFrame(Frame):
 
     @staticmethod
     def _series(old: Foreign, new: _arrow.Array) -> Foreign:
-        """Return a column like the old one with new texts."""
+        """Return a series like the old one with new texts."""
         import pandas as pd
 
         values: Foreign = new.to_pylist()
@@ -377,19 +378,19 @@ class PandasFrame(Frame):
 
 
 class PolarsFrame(Frame):
-    """A data frame of Polars; the other columns are shared with it."""
+    """A Polars data frame; the result shares its other columns."""
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
     ) -> Foreign:
-        """Return the data frame with new texts; a categorical gets new categories."""
+        """Return the data frame with new texts; categoricals get new categories."""
         import polars as pl
 
         table = self.frame.select(names).to_arrow()
         for name in columns.texts(table.schema):
             if isinstance(self.frame.schema[name], pl.Enum):
                 raise InputError(
-                    f"column {name!r} is an Enum, which cannot hold other words; cast "
+                    f"column {name!r} is an Enum, which cannot contain new words; cast "
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
@@ -399,9 +400,9 @@ class PolarsFrame(Frame):
 
 
 class ArrowTable(Frame):
-    """A table or a record batch of pyarrow; the other columns are shared with it.
+    """A pyarrow table or record batch; the result shares its other columns.
 
-    Metadata of the new columns are left out, as in a Parquet file.
+    Metadata of the new columns is dropped, as in a Parquet file.
     """
 
     @property
@@ -417,7 +418,7 @@ class ArrowTable(Frame):
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
     ) -> Foreign:
-        """Return the table, or the batch, with new texts."""
+        """Return the table or batch with new texts."""
         import pyarrow as pa
 
         is_batch = isinstance(self.frame, pa.RecordBatch)
@@ -440,10 +441,10 @@ class ArrowTable(Frame):
 
 
 class DataSet(Frame):
-    """A data set of Hugging Face `datasets`; other columns are joined on unchanged.
+    """A Hugging Face data set; other columns are added back unchanged.
 
-    Only the text columns go through its batched `map`; it keeps only the new texts on
-    the disk. No result is taken from its cache: every call draws anew, or by key.
+    Only the text columns go through its batched `map`, which stores only the new texts
+    on disk. Its cache of results is not used: every call draws anew, or by key.
     """
 
     @property
@@ -452,7 +453,7 @@ class DataSet(Frame):
         return list(self.frame.column_names)
 
     def values(self, name: str, rows: int) -> Sequence[object]:
-        """Return the first values of a column, as they lie: nothing is decoded."""
+        """Return the first values of a column as stored, without decoding."""
         dataset = self.frame.select_columns([name])
         kinds = (kind for _, kind in _arrow.leaves(dataset.features.arrow_schema))
         if not any(map(_arrow.holds_text, kinds)):
@@ -462,7 +463,7 @@ class DataSet(Frame):
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
     ) -> Foreign:
-        """Return the data set with new texts, with the same features and format."""
+        """Return the data set with new texts, keeping features and format."""
         import datasets
 
         dataset, schema = self.frame, self.frame.features.arrow_schema
@@ -515,24 +516,24 @@ class DataSet(Frame):
 
 
 class DataSets(Frame):
-    """The splits of a data set: the rows of one run, one split after the other."""
+    """The splits of a data set, treated as consecutive rows of one run."""
 
     @property
     def names(self) -> Sequence[str]:
-        """Return the names of all columns, which all splits have."""
+        """Return the names of the columns, the same in all splits."""
         names = [list(split.column_names) for split in self.frame.values()]
         if any(sorted(each) != sorted(names[0]) for each in names):
-            raise UsageError("the splits have different columns: give them one by one")
+            raise UsageError("the splits have different columns: pass them one by one")
         return names[0] if names else []
 
     def values(self, name: str, rows: int) -> Sequence[object]:
-        """Return the first texts of a column in each split."""
+        """Return the first texts of a column from each split."""
         splits = map(DataSet, self.frame.values())
         return [value for split in splits for value in split.values(name, rows)]
 
     @property
     def rows(self) -> int:
-        """Return the number of rows of all splits."""
+        """Return the total number of rows over all splits."""
         return sum(map(len, self.frame.values()))
 
     def privatized(
@@ -559,18 +560,18 @@ _LAZY = ("LazyFrame", "IterableDataset", "IterableDatasetDict")
 
 
 def wrap(frame: object) -> Frame:
-    """Wrap a table by its kind. Raises TypeError for any other object."""
+    """Wrap a table by its type. Raises TypeError for any other object."""
     name = type(frame).__name__
     for kind in type(frame).__mro__:
         library = kind.__module__.partition(".")[0]
         if (library, kind.__name__) in _KINDS:
             return _KINDS[library, kind.__name__](frame)
     if type(frame).__module__.startswith("pyspark."):
-        raise TypeError("a DataFrame of Spark: call dptext.spark.privatize")
+        raise TypeError("this is a Spark DataFrame: use dptext.spark.privatize")
     if name in _LAZY:
         raise TypeError(
-            f"a {name} holds no rows yet: collect it, or save it as Parquet for "
-            "`dptext sanitize`"
+            f"a {name} is lazy and has no rows yet: collect it, or save it as Parquet "
+            "for `dptext sanitize`"
         )
     if isinstance(frame, Mapping):
         raise TypeError(
@@ -578,6 +579,6 @@ def wrap(frame: object) -> Frame:
             "pandas.DataFrame, or give a list of texts and no columns"
         )
     raise TypeError(
-        f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "
+        "columns apply to tables (pandas, Polars, pyarrow, datasets), and this is a "
         f"{name}: leave columns out for a text or an iterable of texts"
     )

@@ -1,1 +1,1 @@
-"""Guarantees of runs, in fields and in sentences. Never sees text."""
+"""Guarantees of runs, as data and in sentences. Never sees text."""

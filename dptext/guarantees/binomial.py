@@ -1,4 +1,4 @@
-"""Exact binomial tails and limits of shares, and Student's quantiles, without scipy."""
+"""Exact binomial tails and confidence limits, and Student's t, without scipy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import lru_cache
 # Many texts, words and draws have the same counts.
 @lru_cache(maxsize=4096)
 def limits(successes: float, trials: float, alpha: float) -> tuple[float, float]:
-    """Return the two-sided limits that hold with confidence 1 - alpha.
+    """Return two-sided confidence limits at confidence 1 - alpha.
 
     lo = BetaInv(alpha/2; k, N-k+1), 0 for k = 0; hi = BetaInv(1-alpha/2; k+1, N-k), 1
-    for k = N. An effective number of trials need not be whole.
+    for k = N. An effective number of trials may be fractional.
     """
     k, n = successes, trials
     low = 0.0 if k == 0 else _root(lambda p: beta(k, n - k + 1, p) - alpha / 2)
@@ -22,21 +22,21 @@ def limits(successes: float, trials: float, alpha: float) -> tuple[float, float]
 
 
 def at_least(k: int, n: int, p: float) -> float:
-    """Return the chance of k or more successes of n."""
+    """Return the probability of at least k successes in n."""
     if k <= 0:
         return 1.0
     return 0.0 if k > n else beta(k, n - k + 1, p)
 
 
 def at_most(k: int, n: int, p: float) -> float:
-    """Return the chance of k or fewer successes of n."""
+    """Return the probability of at most k successes in n."""
     return at_least(n - k, n, 1.0 - p)
 
 
 def beta(a: float, b: float, x: float) -> float:
     """Return the regularised incomplete beta function I_x(a, b).
 
-    By its continued fraction (Lentz), on the side where it converges fast.
+    Uses its continued fraction (Lentz) on the side where it converges fast.
     """
     if x <= 0.0 or x >= 1.0:
         return 0.0 if x <= 0.0 else 1.0
@@ -50,9 +50,10 @@ def beta(a: float, b: float, x: float) -> float:
 # Each share of a file, and each class of words, asks for the same quantile.
 @lru_cache(maxsize=64)
 def student(degrees: int, alpha: float) -> float:
-    """Return the quantile of Student's distribution, two-sided.
+    """Return the two-sided quantile of Student's t distribution.
 
-    By the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d + t^2).
+    Uses the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d +
+    t^2).
     """
     low, high = 0.0, 1e6
     for _ in range(200):

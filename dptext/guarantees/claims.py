@@ -1,4 +1,4 @@
-"""The claims in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
+"""Privacy claims as plain data, without sentences. Proofs: docs/guarantees.md, 5.
 
 If a mechanism has a guarantee for epsilons that differ from word to word
 (`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
@@ -51,13 +51,13 @@ STRONG, MODERATE = 1.0, MAX_MEANINGFUL_TEXT_LOSS
 
 
 def number(value: float) -> str:
-    """Write an epsilon so that nothing is rounded down: up to six digits."""
+    """Format an epsilon without rounding down: up to six digits."""
     short = f"{value:.6g}"
     return short if float(short) >= value else repr(value)
 
 
 def format_up(value: float, digits: int = 4) -> str:
-    """Write a number with few digits, rounded up."""
+    """Format a number with few digits, rounded up."""
     short = f"{value:.{digits}g}"
     if float(short) >= value:
         return short
@@ -71,7 +71,7 @@ def up(nats: float) -> float:
 
 
 def factor(nats: float) -> str:
-    """Write e^nats, rounded up; as a power where it means nothing."""
+    """Format e^nats, rounded up; as a power if it is meaninglessly large."""
     if nats > MAX_MEANINGFUL_LOSS:
         return f"e^{format_up(nats)}"
     value = math.exp(nats)
@@ -81,13 +81,13 @@ def factor(nats: float) -> str:
 
 
 def first_beyond(each: float, limit: float) -> int:
-    """Return the least n for which n times each is above the limit, at most 1e15."""
+    """Return the least n for which n times each exceeds the limit, at most 1e15."""
     return math.floor(min(limit / each, 1e15)) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectLimit:
-    """Limits of each value of a field over all releases that a ledger records."""
+    """Limits per value of a field, over all releases recorded in a ledger."""
 
     field: Annotated[str, Meta(description="Field that names the subject.")]
     nats: Annotated[Nats, Meta(description="Largest loss of one subject.")]
@@ -98,7 +98,7 @@ class SubjectLimit:
 
 @dataclass(frozen=True, slots=True)
 class RunTerms:
-    """Properties of a run besides its settings."""
+    """Properties of a run that are not settings."""
 
     #: "system", "key-file" or "seed".
     key: str = "system"
@@ -125,7 +125,7 @@ class RunTerms:
 
 @dataclass(frozen=True, slots=True)
 class TopicTerms:
-    """The public topics that take the place of whole texts."""
+    """The public topics that replace whole texts."""
 
     #: Number of topics.
     size: int
@@ -142,7 +142,7 @@ class TopicTerms:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Everything that a statement depends on, besides the mechanism's own guarantee."""
+    """Everything a statement depends on other than the mechanism's guarantee."""
 
     run: RunTerms
     budget: BudgetDescription
@@ -172,16 +172,16 @@ class Terms:
 
     @property
     def epsilon(self) -> float:
-        """Return the largest epsilon, of a word or of a whole text."""
+        """Return the largest epsilon of a word or a whole text."""
         return self.budget.high
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """The bound on the loss of one word, in nats.
+    """The bound on the loss of a single word, in nats.
 
-    Over V at the median nearest word, at the median pair, at the farthest pair; where
-    no distance matters all three are the same.
+    At the vocabulary's median nearest word, median pair and farthest pair; if
+    the loss does not depend on distance, all three are equal.
     """
 
     nearest: Annotated[
@@ -192,15 +192,15 @@ class Loss:
 
     @classmethod
     def even(cls, nats: float) -> Loss:
-        """Return the bound where no distance matters."""
+        """Return a bound that does not depend on distance."""
         return cls(nats, nats, nats)
 
 
 @dataclass(frozen=True, slots=True)
 class TextLoss:
-    """What a text of n replaced words loses at most when all may differ, in nats.
+    """The most that a text of n replaced words loses if all may differ, in nats.
 
-    The lesser of total and n times each; None where there is no such bound.
+    It is the smaller of total and n times each; None means no such bound.
     """
 
     total: Annotated[
@@ -221,9 +221,9 @@ class NoClaim(StrEnum):
     """Why nothing is claimed.
 
     SEEDED: anyone with the seed can repeat every draw; MECHANISM: it promises
-    nothing; NOT_DRAWN: a word may lose more than can be drawn exactly; UNPROVEN:
-    nothing is proven where epsilon differs from word to word; DISTINGUISHABLE: a
-    difference of epsilon alone shows which word it was.
+    nothing; NOT_DRAWN: a word may lose more than exact draws allow; UNPROVEN:
+    nothing is proven for epsilons that differ between words; DISTINGUISHABLE: a
+    difference in epsilon alone reveals the word.
     """
 
     SEEDED = "seeded"
@@ -235,7 +235,7 @@ class NoClaim(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneChange:
-    """A bound on the loss of a text if one word differs and epsilons move with it."""
+    """Bound on a text's loss if one word differs and epsilons move with it."""
 
     #: Loss of the word itself, in nats.
     changed: float
@@ -249,7 +249,7 @@ class OneChange:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A promise in figures."""
+    """A privacy claim as figures."""
 
     notion: Notion
     metric: Metric
@@ -270,7 +270,7 @@ class Claim:
 
 
 def claim(promise: Guarantee, terms: Terms) -> Claim:
-    """Return the claim for a mechanism under a budget."""
+    """Return the claim for a mechanism and a budget."""
     allowed = _allowed(promise, terms)
     why = _no_claim(promise, terms, allowed)
     if why is not None:
@@ -292,17 +292,17 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _allowed(promise: Guarantee, terms: Terms) -> float:
-    """Return the loss allowed for one word, up to which draws must be exact."""
+    """Return the loss allowed per word, up to which draws must be exact."""
     spent = terms.budget
     high = spent.high if spent.total is None else min(spent.high, spent.total)
     return spent.first + promise.worst(high)
 
 
 def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> float:
-    """Return the largest chance of picking the right original among several.
+    """Return the largest probability of picking the right one of several originals.
 
-    On average over equally likely originals that agree in all copied fields, their
-    order unknown, of which one was released with whole-text epsilon (nats).
+    This is an average over equally likely originals that agree in all copied fields, in
+    unknown order, of which one was released with a whole-text epsilon (nats).
     """
     single = picked_after(epsilon, originals)
     if topics is None:
@@ -311,12 +311,12 @@ def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> f
 
 
 def picked_after(epsilon: float, originals: int) -> float:
-    """Return the same after any single output: e^epsilon / (e^epsilon + N - 1)."""
+    """Return the same given one output: e^epsilon / (e^epsilon + N - 1)."""
     return 1.0 / (1.0 + (originals - 1) * math.exp(-epsilon))
 
 
 def undrawn(slack: float | None, nats: float) -> bool:
-    """Return whether so large a loss may not be drawn with its exact probability."""
+    """Return whether a loss is too large for exact draw probabilities."""
     return (slack or 0.0) > _MAX_SLACK and nats > MAX_MEANINGFUL_LOSS
 
 
@@ -345,9 +345,9 @@ def _losses(promise: Guarantee, terms: Terms, extra: float = 0.0) -> Loss:
 
 
 def _each_word(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from nothing private: kinds WORD and POSITION.
+    """Claim for epsilons that depend on nothing private: kinds WORD and POSITION.
 
-    Texts that are compared share their epsilons.
+    Compared texts have the same epsilons.
     """
     worst = promise.worst(terms.epsilon)
     return Claim(
@@ -362,7 +362,7 @@ def _each_word(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _equal_parts(promise: Guarantee, terms: Terms) -> Claim:
-    """Share the epsilon of a text among its words in equal parts."""
+    """Claim for a text's epsilon divided equally among its words."""
     # The parts of a long text are small: no cut by epsilon holds for all of them.
     total = terms.epsilon * promise.max_distance
     most = promise.max_loss if promise.cut_by_epsilon else None
@@ -376,14 +376,14 @@ def _equal_parts(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _claim_by_type(promise: Guarantee, terms: Terms) -> Claim:
-    """Return the claim if a word decides its epsilon, by a public table."""
+    """Return the claim if the word determines its epsilon through a public table."""
     assert promise.varying_epsilon is not None
     most = terms.epsilon * promise.varying_epsilon.word
     return _ldp(Level.WORD, up(min(most, promise.max_loss)))
 
 
 def _claim_by_class(promise: Guarantee, terms: Terms) -> Claim:
-    """Return the claim if a class drawn by randomised response decides epsilon."""
+    """Return the claim if a class from randomised response determines epsilon."""
     first, high = terms.budget.first, terms.epsilon
     if promise.notion is Notion.LDP:
         return _ldp(Level.WORD, first + high)
@@ -398,9 +398,9 @@ def _claim_by_class(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _claim_by_past(promise: Guarantee, terms: Terms) -> Claim:
-    """Return the claim if earlier released words decide epsilon.
+    """Return the claim if previously released words determine epsilon.
 
-    Epsilons after a changed word are functions of outputs alone.
+    Epsilons after a changed word depend only on outputs.
     """
     total = terms.budget.total
     assert total is not None
@@ -415,7 +415,7 @@ def _claim_by_past(promise: Guarantee, terms: Terms) -> Claim:
 
 
 def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
-    """Return the claim if the whole text decides epsilon.
+    """Return the claim if the whole text determines epsilon.
 
     A changed word may change the epsilon of all others.
     """
@@ -436,7 +436,7 @@ def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
 def _in_context(terms: Terms) -> Claim:
     """Claim where the output distribution of a word follows from all of its text.
 
-    A word loses at most its epsilon and a text at most the total, also where the two
+    A word loses at most its epsilon and a text at most the total, even if the two
     compared texts give the word different epsilons.
     """
     level = Level.TEXT if terms.kind is BudgetKind.TEXT else Level.WORDS
@@ -445,7 +445,7 @@ def _in_context(terms: Terms) -> Claim:
 
 
 def _ldp(level: Level, nats: float, one_change: OneChange | None = None) -> Claim:
-    """Claim nats for a word, for a text, or for each of its n words, in any metric."""
+    """Claim `nats` for a word, a text, or each of a text's words, in any metric."""
     return Claim(
         notion=Notion.LDP,
         metric=ONE,
@@ -459,7 +459,7 @@ def _ldp(level: Level, nats: float, one_change: OneChange | None = None) -> Clai
 
 
 def _one_change(changed: float, moved: float, each: float, total: float) -> OneChange:
-    """Find the lengths of text for which a change of one word costs less than all."""
+    """Return the text lengths for which changing one word costs less than all."""
     never = OneChange(changed, moved)
     if math.isinf(changed) or moved >= each:
         return never
@@ -472,10 +472,10 @@ def _one_change(changed: float, moved: float, each: float, total: float) -> OneC
 
 
 def too_long(claim: Claim) -> tuple[int, int] | None:
-    """Return from how many words on n times each means nothing.
+    """Return the word counts from which n times each means nothing.
 
-    For a text as a whole, and for a change of one word; None where a single word's
-    bound means nothing already.
+    One is for a text as a whole, one for changing one word; None if a single word's
+    bound already means nothing.
     """
     each, one = claim.text_loss.each, claim.one_change
     if each is None or one is None or each > MAX_MEANINGFUL_LOSS:
@@ -499,7 +499,7 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
 
 
 class Strength(StrEnum):
-    """What a bound is worth."""
+    """How meaningful a bound is."""
 
     NONE = "no guarantee"
     NOT_MEANINGFUL = "no meaningful protection"
@@ -512,14 +512,14 @@ class Strength(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """What a statement is worth for one changed word, and for a whole text."""
+    """How meaningful a statement is for one changed word, and for a whole text."""
 
     word: Annotated[Strength, Meta(description="For one changed word.")]
     text: Annotated[Strength, Meta(description="For a whole text.")]
 
 
 def judge(notion: Notion, level: Level, loss: Loss, text_loss: TextLoss) -> Strengths:
-    """Judge the figures of a claim."""
+    """Judge how meaningful the figures of a claim are."""
     if notion is Notion.NONE:
         return Strengths(Strength.NONE, Strength.NONE)
     # Of one word; in equal parts, of a text of one.
@@ -574,7 +574,7 @@ VISIBLE_WORDS = frozenset(
 
 
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
-    """Return the parts of the text that the output shows."""
+    """Return the parts of texts that the output reveals."""
     shown = {
         Unprotected.PUNCTUATION: policy.punctuation != "drop",
         Unprotected.COMMON_WORDS: policy.common > 0,

@@ -1,4 +1,4 @@
-"""Sentences of a statement on pieces known by their form, and on other languages."""
+"""Sentences of a statement on pieces recognised by form, and on other languages."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
 def made(kind: str, policy: Policy, layouts: str = "") -> str:
-    """Describe what a piece of a class or form becomes."""
+    """Describe what replaces a piece of a class or form."""
     repeated = render(f"shown.made.{policy.repeat}")
     marks = "_marks" if policy.marks else ""
     return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)
 
 
 def _name(form: Form, policy: Policy) -> str:
-    """Name a form; common words among emoji are unchanged."""
+    """Name a form; note that common words among emoji are unchanged."""
     if form is Form.EMOJI and policy.common:
         return render("phrase.other_emoji")
     return RULES[form].name
 
 
 def new_forms(policy: Policy) -> list[Form]:
-    """Return the forms with pieces that are drawn anew, in the order of the docs."""
+    """Return the forms whose pieces are drawn anew, in the order of the docs."""
     drawn = {*policy.forms} - {*_COPIED_FORMS}
     return [form for form in Form if form in drawn]
 
 
 def shown_of_forms(policy: Policy) -> Iterator[str]:
-    """Yield the parts that the output shows of pieces known by their form."""
+    """Yield what the output reveals of pieces recognised by form."""
     if new := new_forms(policy):
         yield render(
             "shown.forms",
@@ -62,9 +62,9 @@ def shown_of_forms(policy: Policy) -> Iterator[str]:
 
 
 def form_layouts(policy: Policy) -> tuple[str, ...]:
-    """Describe the forms of a policy, and the information in their layouts.
+    """Describe a policy's forms and what their layouts reveal.
 
-    Marks show no layouts.
+    Marks reveal no layouts.
     """
     if policy.marks:
         return ()
@@ -90,39 +90,39 @@ def _capital(text: str) -> str:
 
 
 def lists_of_names(policy: Policy) -> str:
-    """State the languages of lists of names and special categories."""
+    """Name the languages that have lists of names and special categories."""
     name = "lists_of_languages" if policy.languages else "english_lists"
     return render(f"shown.{name}")
 
 
 def where_numbers_are_written(policy: Policy) -> dict[str, str]:
-    """Name the languages in which numbers are written as people write them."""
+    """Return the languages in which written numbers get realistic replacements."""
     return {"In_languages": f"In {'every language' if policy.languages else 'English'}"}
 
 
 def but_other_languages(policy: Policy) -> str:
-    """Except records in other languages from the words that the mechanism replaces."""
+    """Exclude records in other languages from the words the mechanism replaces."""
     if policy.marks_others:
         return render("covered.but_marked")
     return render("covered.but_other_languages") if policy.languages else ""
 
 
 def languages_in_common(policy: Policy) -> list[str]:
-    """Return what compared texts have in common besides, with several languages."""
+    """Return what compared texts must also share if there are several languages."""
     if not policy.languages:
         return []
     return [render("in_common.languages", **_languages_of(policy))]
 
 
 def _languages_of(policy: Policy) -> dict[str, str]:
-    """Name the languages of a policy, and those other than English."""
+    """Return the languages of a policy, with and without English."""
     names = {code: name_of(code) for code in policy.languages}
     others = (names[code] for code in names if code != ENGLISH)
     return {"named": series(tuple(names.values())), "others": series(tuple(others))}
 
 
 def shown_languages(policy: Policy) -> list[str]:
-    """State how the language of a record is found, and what its texts show."""
+    """State how a record's language is detected, and what that reveals."""
     if policy.marks_others:
         numbers = {"common": MANY_COMMON, "many": MANY, "lower": FEW_LOWER}
         named = {name: f"{number:,}" for name, number in numbers.items()}

@@ -1,9 +1,9 @@
-"""Claims in words: figures written out in the templates of sentences.toml.
+"""Writes claims as sentences, filling the templates of sentences.toml.
 
-All figures come from the claim, so that rewording a template can change no figure and
-no verdict. Beside the claim stands which texts it compares, what it covers, and what it
-does not: each setting that keeps, masks or drops a class of token restricts the
-comparison to texts that agree in it (docs/guarantees.md, 4); that is shown.
+All figures come from the claim, so that rewording a template cannot change a figure or
+verdict. The claim is accompanied by which texts it compares, what it covers, and what
+it excludes: each setting that keeps, masks or drops a class of token restricts the
+comparison to texts that agree in it (docs/guarantees.md, 4), and is stated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PROPERTIES = 3  # of two texts, in a sentence
 
 
 def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
-    """Return the sentence of a claim, and the one for whole texts."""
+    """Return the sentence of a claim, and the sentence for whole texts."""
     if claim.no_claim is not None:
         why = {"reason": promise.reason, "worst": format_up(claim.worst)}
         return render(f"no_claim.{claim.no_claim}", **why), render("text.none")
@@ -62,9 +62,9 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
 
 
 def _agree(terms: Terms) -> str:
-    """State which words are replaced, and when two texts agree otherwise.
+    """State which words are replaced, and what else two texts must share.
 
-    In sentences of three properties, so that they can be read.
+    Each sentence lists at most three properties, for readability.
     """
     properties = adjacency(terms)
     first, *others = (
@@ -80,7 +80,7 @@ def _agree(terms: Terms) -> str:
 
 
 def _topic_sentences(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
-    """Return the sentence for texts that become topics, and one on its figures."""
+    """Return the sentence for texts that become topics, and one with its figures."""
     epsilon = claim.epsilon
     kind = "" if topics.together == 1 else "_sets"
     together = f"{topics.together:,}"
@@ -107,9 +107,9 @@ def _topic_sentences(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
 
 
 def recognition(epsilon: float) -> dict[str, str]:
-    """Bound the chance of picking the right one among several originals.
+    """Bound the probability of picking the right one of several originals.
 
-    After any single output, with a whole-text epsilon in nats.
+    The bound holds for any single output, with a whole-text epsilon in nats.
     """
     return {
         "originals": f"{ORIGINALS:,}",
@@ -119,7 +119,7 @@ def recognition(epsilon: float) -> dict[str, str]:
 
 
 def _recognised(claim: Claim) -> str:
-    """Say the same of a text of drawn words, where a loss bounds all of it."""
+    """State the same for a text of drawn words, if its whole loss is bounded."""
     total = claim.text_loss.total
     if total is None or not math.isfinite(total):
         return ""
@@ -129,9 +129,9 @@ def _recognised(claim: Claim) -> str:
 
 
 def nearest_percent(value: float) -> str:
-    """Write an exact probability as a percentage, rounded to nearest.
+    """Format an exact probability as a percentage, rounded to nearest.
 
-    One decimal place, or more where one would give 0% or 100%.
+    One decimal place, or more if that would give 0% or 100%.
     """
     for digits in (1, 2, 3, 4):
         rounded = round(value * 100.0, digits)
@@ -141,7 +141,7 @@ def nearest_percent(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a bound of a probability as a percentage, rounded up."""
+    """Format a bound on a probability as a percentage, rounded up."""
     for digits in (1, 2, 3, 4):
         step = 10.0**digits
         rounded = math.ceil(value * 100.0 * step - 1e-9) / step
@@ -151,7 +151,7 @@ def percent(value: float) -> str:
 
 
 def _template(table: str, claim: Claim, terms: Terms) -> str:
-    """Name the template of a kind of budget, else that of notion and level."""
+    """Return the template for the kind of budget, else for notion and level."""
     kind = terms.kind if claim.one_change is None else BudgetKind.FREE
     general = f"{claim.notion} {claim.level}"
     special = f"{general} {kind}"
@@ -159,7 +159,7 @@ def _template(table: str, claim: Claim, terms: Terms) -> str:
 
 
 def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
-    """Return the values of all placeholders of templates, as text."""
+    """Return the values of all placeholders in templates, as text."""
     spent = terms.budget
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each or 0.0
     epsilon = number(claim.epsilon)
@@ -199,14 +199,14 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
 
 
 def uncut(metric: Metric) -> str:
-    """Name a metric without a cut that follows from epsilon."""
+    """Name a metric without its truncation, if that depends on epsilon."""
     if metric.cut is None:
         return metric.name
     return render("phrase.uncut", cut=number(metric.cut), name=metric.name)
 
 
 def measured(promise: Guarantee, epsilon: str = "epsilon") -> str:
-    """Name the metric; where it is cut by epsilon, by the epsilon that is written."""
+    """Name the metric; a truncation by epsilon uses the given epsilon."""
     if not promise.cut_by_epsilon:
         return uncut(promise.metric)
     most, name = number(promise.max_loss), promise.metric.name
@@ -226,7 +226,7 @@ def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
 
 
 def decoding(terms: Terms, nothing: bool) -> str:
-    """Describe the effect of decoding; "" where the drawn words are written."""
+    """Describe the effect of decoding; "" if drawn words are written."""
     if terms.decoder == "none":
         return ""
     changes = "" if nothing else render("decoding.changes_nothing")
@@ -250,7 +250,7 @@ def _factors(loss: Loss) -> str:
 
 
 def _lesser(claim: Claim) -> str:
-    """State that n times the bound of a word holds, too."""
+    """State that n times the bound for one word also holds."""
     each = claim.text_loss.each
     if each is None:
         return ""
@@ -259,7 +259,7 @@ def _lesser(claim: Claim) -> str:
 
 
 def _short(claim: Claim) -> str:
-    """State from which length on a word's equal part of a total is meaningful."""
+    """State the length from which a word's equal share of a total is meaningful."""
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each
     if min(total, total if each is None else each) <= MAX_MEANINGFUL_LOSS:
         return ""
@@ -267,7 +267,7 @@ def _short(claim: Claim) -> str:
 
 
 def _how_long(claim: Claim, terms: Terms) -> str:
-    """State how many words are too many for a bound of each."""
+    """State from how many words on a bound per word is meaningless."""
     each = claim.text_loss.each
     if claim.level is Level.WORDS:
         if (lengths := too_long(claim)) is None:
@@ -282,7 +282,7 @@ def _how_long(claim: Claim, terms: Terms) -> str:
 
 
 def _one_change(claim: Claim) -> str:
-    """Describe the loss by one changed word, where it is bounded less than the text."""
+    """Describe the loss from one changed word, if less than for the whole text."""
     one = claim.one_change
     if one is None or not one.first:
         return render("phrase.all_change")
@@ -294,7 +294,7 @@ def _one_change(claim: Claim) -> str:
 
 
 def _share(promise: Guarantee, terms: Terms) -> str:
-    """Bound the sum of the epsilons of a text, where all of it may choose."""
+    """Bound the sum of a text's epsilons if all of the text may choose them."""
     spent, varying = terms.budget, promise.varying_epsilon
     if spent.total is not None:
         most = render("phrase.share_of_total", total=number(spent.total))
@@ -354,7 +354,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
 
 
 def shown(policy: Policy) -> tuple[str, ...]:
-    """Return one sentence for each thing that the output shows of the text."""
+    """Return one sentence for each thing that the output reveals of the text."""
     lines = [render("shown.tokens"), *_by_setting("shown", policy)]
     if policy.common:
         used = {
@@ -392,7 +392,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
 
 
 def _repeated(policy: Policy) -> str:
-    """Name the pieces of which equal ones of a record stay equal; "" for none."""
+    """Name the pieces that stay equal within a record if equal, "" if none."""
     if policy.repeat == "none":
         return ""
     used = {
@@ -405,7 +405,7 @@ def _repeated(policy: Policy) -> str:
 
 
 def _orders_dates(policy: Policy) -> bool:
-    """Return whether the output shows the order of the dates of a record."""
+    """Return whether the output reveals the order of a record's dates."""
     return policy.repeat == "record" and Form.DATE in policy.forms and not policy.marks
 
 
@@ -415,12 +415,12 @@ def _years(policy: Policy) -> dict[str, str]:
 
 
 def _has_layouts(policy: Policy) -> bool:
-    """Return whether names of organisations have layouts that are shown."""
+    """Return whether names of organisations have layouts that are revealed."""
     return WordClass.ORGANISATION in policy.classes and not policy.marks
 
 
 def _nationalities(template: str, policy: Policy) -> str:
-    """Return the words on nationalities where they have layouts, "" elsewhere."""
+    """Return the clause on nationalities if they have layouts, else ""."""
     has = policy.common and WordClass.PLACE in policy.classes
     return render(template) if has else ""
 
@@ -465,9 +465,9 @@ def _weekdays(policy: Policy) -> str:
 
 
 def original_row(total: float | None) -> str:
-    """State whether an attacker with an original text finds its row.
+    """State whether an attacker with an original text can find its row.
 
-    total: the loss of a text as a whole; where that is not protected, nearly every
+    total: the loss of a text as a whole; without protection for it, nearly every
     row was found under the shipped profiles (THREATS.md).
     """
     protected = total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
@@ -475,7 +475,7 @@ def original_row(total: float | None) -> str:
 
 
 def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
-    """Yield the gaps of every setting, apart from `original_row`."""
+    """Yield the gaps of every setting, except for `original_row`."""
     if terms.run.finder:
         yield render("always.span", finder=terms.run.finder)
         yield render("always.finder", finder=terms.run.finder)
@@ -510,7 +510,7 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
 
 
 def order(terms: Terms) -> str:
-    """Return the end of the names of sentences about records in random order."""
+    """Return the suffix of sentence names for records in random order."""
     return "_shuffled" if terms.run.shuffled else ""
 
 
@@ -528,7 +528,7 @@ def _named(fields: tuple[str, ...]) -> str:
 
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
-    """Yield the sentences that a table has for the values of a policy's settings."""
+    """Yield the sentences in a table for the values of a policy's settings."""
     # dptext.writing.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
@@ -548,12 +548,12 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
 
 
 def _classes(policy: Policy) -> str:
-    """Name the classes with words that are drawn afresh."""
+    """Name the classes whose words are drawn at random."""
     return series(tuple(render(f"class.{each}") for each in policy.classes))
 
 
 def _size(listed: WordList) -> str:
-    """Return the length of a list; its content is in the settings and its files."""
+    """Describe a list by its length; its content is in the settings and files."""
     lines = [line for text in listed.contents for line in text.split("\n")]
     count = len(listed.words) + sum(1 for line in lines if line.strip())
     parts = []

@@ -1,4 +1,4 @@
-"""The statement of a run: its fields and conditions, as they follow from settings.
+"""Builds the statement of a run: its fields and conditions.
 
 Every sentence is written to be true by itself; gaps are stated beside it.
 """
@@ -41,7 +41,7 @@ _SHARED = (BudgetKind.TEXT, BudgetKind.PAST, BudgetKind.FREE)
 
 
 def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
-    """Return the conditions of a claim."""
+    """Return the conditions under which a claim holds."""
     run, sent = terms.run, terms.third_party is not None
     # Of a whole data set equal words are drawn alike, whatever the ids.
     identified = run.identified and terms.strategy is not Strategy.DATA_SET
@@ -79,7 +79,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """The guarantee in figures."""
+    """The guarantee as figures."""
 
     notion: Annotated[Notion, about("Kind of guarantee.")]
     level: Annotated[
@@ -173,7 +173,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The guarantee and its background in sentences; no program decides by them."""
+    """The guarantee and its background in sentences; no code depends on them."""
 
     sentence: Annotated[str, about("The guarantee in words.")]
     text_level: Annotated[str, about("What holds for whole texts, in words.")]
@@ -217,7 +217,7 @@ class Statement:
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
-    """Return the statement of a run with one mechanism and one budget."""
+    """Return the statement of a run with a mechanism and a budget."""
     claim = claims.claim(promise, terms)
     nothing = claim.notion is Notion.NONE
     subjects, limit = "", terms.run.subjects
@@ -282,9 +282,9 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
 
 
 def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
-    """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
+    """Raise UsageError if a mechanism cannot draw exactly under a budget.
 
-    One rule for all mechanisms: every epsilon that a word may have is one that can be
+    The same rule applies to all mechanisms: every epsilon that a word may have can be
     computed with, and the promised loss is at least ten times the loss that rounding
     may add. Beyond 30 nats it need not be: a statement claims nothing there.
     """
@@ -301,10 +301,9 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
             continue
         if loss == 0.0:
             raise UsageError(
-                f"all words of the lexicon {mechanism.space.lexicon.name} lie at one "
-                f"point of the space {mechanism.space.name}, where {mechanism.name} "
-                "cannot tell words apart; use another lexicon or space, or the "
-                "mechanism rank"
+                f"all words of the lexicon {mechanism.space.lexicon.name} coincide in "
+                f"the space {mechanism.space.name}, so {mechanism.name} cannot "
+                "distinguish them; use another lexicon or space, or the mechanism rank"
             )
         exact = mechanism.numerical_slack(epsilon)
         slack = _FLOATING if exact is None else exact
@@ -326,7 +325,7 @@ def _range(budget: BudgetDescription) -> tuple[float, float]:
 def run_statement(
     recipe: Profile, mechanism: Mechanism, budget: BudgetDescription, run: RunTerms
 ) -> Statement:
-    """Return the statement of a run; recipe and budget have their epsilon."""
+    """Return the statement of a run; recipe and budget already have their epsilon."""
     # A guarantee's figures hold at every epsilon: the budget's largest stands for all.
     promise = mechanism.guarantee(budget.high)
     counted = promise.notion is Notion.METRIC
@@ -353,7 +352,7 @@ def run_statement(
 def topic_terms(
     mechanism: Mechanism, budget: BudgetDescription
 ) -> claims.TopicTerms | None:
-    """Return the topics that take the place of texts; None where words do."""
+    """Return the topics that replace texts, None if words are replaced."""
     meta = topics.topic_meta(mechanism.space.lexicon)
     if meta is None:
         return None

@@ -1,4 +1,4 @@
-"""The templates of sentences.toml, with their blanks filled."""
+"""Fills in the templates of sentences.toml."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dptext.tokens.symbols import names
 
 
 def read_templates(path: Path) -> dict[str, Any]:
-    """Read a file of templates: tables by name and key, some by a value as well."""
+    """Read a file of templates: tables by name and key, some also by value."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def find_template(templates: Mapping[str, Any], name: str) -> str:
-    """Return the template with a dotted name."""
+    """Look up a template by its dotted name."""
     template: Any = templates
     for key in name.split("."):
         template = template[key]
@@ -35,12 +35,12 @@ BLANKS = {
 
 
 def render(name: str, /, **parts: str) -> str:
-    """Return a template by its dotted name, with its blanks filled."""
+    """Fill in the template with a dotted name."""
     return find_template(TEMPLATES, name).format(**BLANKS, **parts)
 
 
 def series(parts: tuple[str, ...]) -> str:
-    """Join parts as in a sentence."""
+    """Join parts as in a sentence: "a, b and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return ", ".join(parts[:-1]) + " and " + parts[-1]

@@ -1,4 +1,4 @@
-"""Sentences on a list of words that many people wrote (`dptext words`)."""
+"""Sentences about a list of words that many people wrote (`dptext words`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RECORDS = {True: "the records of one person", False: "one record"}
 
 
 def state(listed: WordFile) -> tuple[str, ...]:
-    """State the promise of a list of words that many people wrote, and its limits."""
+    """State the guarantee of a list of words, and its limits."""
     parts = {"unit": listed.unit, "cap": f"{listed.cap}"}
     parts["wrote"] = _WROTE[listed.unit == PERSON]
     parts["persons"] = f"{listed.persons:,}"
@@ -36,7 +36,7 @@ def _promise_of_words(listed: WordFile) -> str:
 
 
 def show(listed: WordFile) -> str:
-    """Describe what a list of words leaves unchanged, and what it promises."""
+    """Describe what a list leaves unchanged, and its guarantee."""
     together = render("corpus_words.together_seed")
     if listed.is_private:
         epsilon = listed.stated

@@ -1,6 +1,6 @@
 """dptext as an anonymizer of Presidio: it replaces the words of detected spans.
 
-All other text is unchanged, and the statement of the report tells it.
+All other text is unchanged, as the statement in the report says.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _RUN = "run"
 
 
 class Run:
-    """Prepared settings for many documents, with the counts of their spans.
+    """Prepared settings for many documents, and counts of their spans.
 
-    Settings and errors are those of `dptext.privatize`, but the default profile is
+    Settings and errors are as for `dptext.privatize`, but the default profile is
     balanced, since readable copies the common words of a span. With a key, the same
     spans in the same order get the same words.
     """
@@ -59,13 +59,13 @@ class Run:
         return private.texts[0][0]
 
     def report(self) -> Report:
-        """Return the internal report of all spans so far, in which spans are texts."""
+        """Return the internal report of all spans so far, with spans as texts."""
         with self._lock:
             return self._call.end(finder="Presidio")()
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
-    """The operator "dptext", with a `Run` as its parameter "run"."""
+    """The Presidio operator "dptext", with a `Run` as its parameter "run"."""
 
     def operate(
         self, text: str = "", params: Mapping[str, object] | None = None
@@ -83,9 +83,9 @@ class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
             )
 
     def operator_name(self) -> str:
-        """Return the name of the operator in an OperatorConfig."""
+        """Return the operator's name for OperatorConfig."""
         return "dptext"
 
     def operator_type(self) -> OperatorType:
-        """Return that it anonymizes, and does not restore texts."""
+        """Return that this operator anonymizes."""
         return OperatorType.Anonymize

@@ -1,6 +1,6 @@
-"""Scikit-learn transformers that release texts with new words, or noisy vectors.
+"""Scikit-learn transformers that release sanitized texts or noisy vectors.
 
-`fit` looks at no value. Each call of `transform` draws anew, so that the losses of
+`fit` uses no values. Each call of `transform` draws anew, so that the losses of
 several calls on the same data add up; with a key, equal rows at equal positions give
 equal results. Scikit-learn shows and pickles the parameters of estimators: give a key
 as the path of its file, which stays a secret, rather than as bytes.
@@ -36,10 +36,10 @@ _ROWS = 4096
 
 # No set_output: a step after it would take the columns of a frame for texts.
 class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
-    """Texts to private texts, as `dptext.privatize`: (n_texts,) -> a list of as many.
+    """Sanitizes texts like `dptext.privatize`: (n_texts,) -> list of n_texts.
 
-    Parameters are those of `dptext.privatize`. Names of features pass through it, so
-    that those of the steps after it are known.
+    Parameters are as for `dptext.privatize`. Feature names pass through, so
+    later steps have them.
 
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.pipeline import make_pipeline
@@ -62,7 +62,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             setattr(self, each.name, choices.get(each.name, each.default))
 
     def fit(self, X: Iterable[str], y: object = None) -> PrivateText:
-        """Look at nothing."""
+        """Do nothing: no data is used."""
         return self
 
     def transform(self, X: Iterable[str]) -> list[str]:
@@ -74,7 +74,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
     ) -> NDArray[np.object_]:
-        """Return the name of the texts: the given one, or "text"."""
+        """Return the texts' feature name: the given one, or "text"."""
         return np.asarray(
             ["text"] if input_features is None else input_features, object
         )
@@ -84,10 +84,10 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 
 class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Texts to private vectors, as `dptext.embed`: (n_texts,) -> (n_texts, m) float32.
+    """Releases text vectors like `dptext.embed`: (n_texts,) -> (n_texts, m) float32.
 
-    Parameters are those of `dptext.embed`. The pool "word" raises ValueError, since it
-    has several rows for a text.
+    Parameters are as for `dptext.embed`. The pool "word" raises ValueError, since it
+    gives several rows per text.
     """
 
     def __init__(
@@ -128,14 +128,14 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _check_several(texts: Iterable[str]) -> None:
-    """Raise ValueError for a single text."""
+    """Raise ValueError if given a single text instead of several."""
     if isinstance(texts, str):
         msg = "Iterable over raw text documents expected, string object received."
         raise ValueError(msg)
 
 
 def _of_texts(tags: Tags, key: object) -> Tags:
-    """Return the tags of an estimator that takes texts."""
+    """Mark an estimator's tags as taking texts."""
     tags.input_tags.two_d_array = False
     tags.input_tags.string = True
     tags.non_deterministic = key is None
@@ -144,11 +144,11 @@ def _of_texts(tags: Tags, key: object) -> Tags:
 
 
 class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Any vectors to private ones: a noise layer, (n, d) -> (n, m) float32.
+    """A noise layer that releases vectors privately: (n, d) -> (n, m) float32.
 
-    Each row is shortened to the length clip and released as by `dptext embed`: with
+    Each row is clipped to length `clip` and released as by `dptext embed`: with
     epsilon, or (epsilon, delta), for any two rows. For laplace and privemb epsilon is
-    for each unit of distance, and `dimensions` is m.
+    per unit of distance, and `dimensions` is m.
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.key = key
 
     def fit(self, X: ArrayLike, y: object = None) -> PrivateVectors:
-        """Prepare the mechanism for the number of columns; values are not used."""
+        """Prepare the mechanism for the number of columns, without using values."""
         validate_data(self, X, dtype=np.float64)
         optional = {"delta": self.delta, "dimensions": self.dimensions}
         self.mechanism_ = release.prepare_mechanism(
@@ -181,7 +181,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Release each row."""
+        """Release each row with noise."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         key = open_key(fill(Keys, {"key": self.key}))

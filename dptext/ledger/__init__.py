@@ -1,11 +1,11 @@
 """Ledgers: files that record how much was released about each person, over all runs.
 
 A release is recorded before it leaves: its charges are reserved while the output is
-still hidden, each in a transaction that is on the disk when it returns. A run gives
-back the charges that it reserved and did not release; if it was killed, the next run
-that opens the ledger does. Charges of an output that may have left stay.
+still hidden, each in a transaction that is on disk when it returns. A run gives back
+the charges that it reserved and did not release; if it was killed, the next run that
+opens the ledger does. Charges of an output that may have left stay.
 
-Sums of charges are for people and exports; `findings` are those of `ledger verify`.
+Sums of charges are for display and export; `findings` serves `ledger verify`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Charge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A release that is being recorded."""
+    """A release in the process of being recorded."""
 
     ledger: Ledger
     #: The number of its first event.
@@ -101,10 +101,10 @@ class Entry:
     field: str
 
     def reserve(self, charges: Iterable[Charge]) -> None:
-        """Charge records, on the disk when this returns, or none of them.
+        """Charge records, all or none; they are on disk when this returns.
 
-        Draws that were released before cost nothing. Raises RefusedError if a subject
-        would lose more than the limit.
+        Draws that have been released before cost nothing. Raises RefusedError if a
+        subject would lose more than the limit.
         """
         ledger, key = self.ledger, self.ledger.key
         totals: dict[bytes, Amount] = {}
@@ -142,9 +142,9 @@ class Entry:
                 )
 
     def leave(self) -> None:
-        """Record that the output may be anywhere from now on.
+        """Record that from now on the output may be anywhere.
 
-        When this returns no older copy of the ledger is accepted any more, so that the
+        Afterwards no older copy of the ledger is accepted, so that the
         charges up to here cannot be taken back.
         """
         with self.ledger.transaction() as writer:
@@ -156,7 +156,7 @@ class Entry:
     def _refusal(
         self, charge: Charge, *, before: Amount, others: Amount
     ) -> RefusedError:
-        """State which releases and records take a subject's value over its limit."""
+        """Return an error naming the releases and records that exceed a limit."""
         earlier = before.minus(others)
         parts = [f"{others} by other releases"] if any(others) else []
         if any(earlier):
@@ -181,11 +181,11 @@ def begin(
     parts: Sequence[Path],
     leaves_words: bool = False,
 ) -> Iterator[Entry]:
-    """Record a release for a block; charges that it does not release are given back.
+    """Record a release during a block; charges it does not release are returned.
 
-    field: the name of the field of subjects, settings a digest of the settings. parts
-    are the hidden files that hold the output until it leaves, empty for a pipe.
-    leaves_words: the settings leave words that are not replaced, and cost nothing here.
+    field: the name of the subject field; settings: a digest of the settings. parts
+    are the hidden files that hold the output until release, empty for a pipe.
+    leaves_words: the settings leave words unreplaced, which cost nothing here.
     """
     _recover(ledger)
     token = secrets.token_hex(16)
@@ -212,9 +212,9 @@ def begin(
 
 
 def _hidden_files(ledger: Ledger, note: str) -> list[Path]:
-    """Return the hidden files of an entry, by its note.
+    """Return an entry's hidden files from its note.
 
-    dptext 1.0.0 wrote their paths in clear, as parts.
+    dptext 1.0.0 stored their paths unencrypted, as `parts`.
     """
     known = json.loads(note)
     paths = [ledger.key.decrypt_path(each) for each in known.get("paths", ())]
@@ -234,7 +234,7 @@ def _recover(ledger: Ledger) -> None:
 
 
 def _finish(ledger: Ledger, number: int) -> None:
-    """Finish an entry: released if its output may have left, else given back."""
+    """Finish an entry: released if its output may be public, else returned."""
     with ledger.transaction() as writer:
         state, note = ledger.state(number)
         if state in store.FINISHED:
@@ -257,19 +257,19 @@ def _finish(ledger: Ledger, number: int) -> None:
 
 
 def subjects(ledger: Ledger) -> Iterator[dict[str, Any]]:
-    """Yield the charges of each subject, by its hash, the largest first."""
+    """Yield the charges of each subject by hash, largest first."""
     return _rows(ledger, _BY_SUBJECT)
 
 
 def spent_by(ledger: Ledger, value: str) -> dict[str, Any]:
-    """Return the charges of the subject of a value, zeros without any."""
+    """Return the charges for a subject's value, zeros if there are none."""
     subject = ledger.key.subject(value)
     (row,) = _rows(ledger, _OF_SUBJECT, subject)
     return {"subject": subject.hex(), **row}
 
 
 def entries(ledger: Ledger) -> list[dict[str, Any]]:
-    """Return all entries in order, with the sums of their charges."""
+    """Return all entries in order with the sums of their charges."""
     listed = []
     for row in _rows(ledger, _BY_ENTRY):
         note = _parse(row["note"])
@@ -303,9 +303,9 @@ def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
 
 
 def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
-    """Yield the faults of a ledger, in one line each.
+    """Yield the faults of a ledger, one line each.
 
-    tokens: pairs of an output's name and the entry that its report names. If that is
+    tokens: pairs of an output's name and the entry named in its report. If that is
     not recorded as released, ledger and key are older copies.
     """
     problem = ledger.problem()
@@ -315,11 +315,14 @@ def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator
     states = {row["entry"]: row["state"] for row in entries(ledger)}
     for name, token in tokens:
         if states.get(token) not in (store.RELEASED, store.LEAVING):
-            yield f"{name}: its release is not recorded; the ledger is an older copy"
+            yield (
+                f"{name}: its release is not recorded, so the ledger is an older copy; "
+                "restore the latest one"
+            )
 
 
 def _parse(note: object) -> dict[str, str]:
-    """Return the note of an entry, with "?" where an editor made it unreadable."""
+    """Parse the note of an entry, with "?" for parts an edit made unreadable."""
     try:
         values = json.loads(str(note))
     except ValueError:
@@ -329,7 +332,7 @@ def _parse(note: object) -> dict[str, str]:
 
 
 def _rows(ledger: Ledger, sql: str, *parameters: object) -> Iterator[dict[str, Any]]:
-    """Yield rows by the names of their columns."""
+    """Yield rows as dicts by column name."""
     with reported(ledger.path):
         cursor = ledger.data.execute(sql, parameters)
         names = [name for name, *_ in cursor.description]

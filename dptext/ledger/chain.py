@@ -1,11 +1,11 @@
-"""The hash chain that authenticates the events of a ledger, without any file.
+"""The hash chain that authenticates a ledger's events; does no file access.
 
     value(0) = HMAC(chain key, zeros || encode(id))
     value(n) = HMAC(chain key, value(n - 1) || encode(event n))
     seal     = HMAC(head key, encode(n, value(n)))
 
-HMAC is that of SHA-256; the two keys follow from the secret of the ledger, each for
-this purpose alone. An edited, removed, inserted, moved or repeated event changes the
+HMAC uses SHA-256; the two keys are derived from the ledger's secret, each for
+one purpose only. An edited, removed, inserted, moved or repeated event changes the
 value of its place and of all later ones, and none can be computed without the key. The
 seal of the last value shows that no events are missing at the end. An older file has
 its own valid chain and seal: it is recognised by a checkpoint kept elsewhere.
@@ -25,7 +25,7 @@ _pack_head = struct.Struct(">cQ").pack  # type, length
 
 
 class Position(NamedTuple):
-    """A place in the chain."""
+    """A position in the chain."""
 
     #: The number of events up to here.
     events: int
@@ -34,7 +34,7 @@ class Position(NamedTuple):
 
 
 class Event(NamedTuple):
-    """A row of the ledger, except its value. The order of fields is the encoding's."""
+    """A row of the ledger without its value; field order is the encoding order."""
 
     #: 1, 2, 3 and so on, without gaps.
     number: int
@@ -56,21 +56,21 @@ class Event(NamedTuple):
 
 
 class Chain:
-    """Computes the values of one ledger."""
+    """Computes the chain values of a ledger."""
 
     def __init__(self, chain_key: bytes, head_key: bytes, ledger: str) -> None:
-        """Take the keys of the two purposes, and the id of the ledger."""
+        """Take the two keys and the ledger's id."""
         # Copied for each event, which costs half as much as to begin with the key.
         self._keyed = hmac.new(chain_key, digestmod=hashlib.sha256)
         self._head_key = head_key
         self.start = Position(0, self._value(bytes(VALUE_BYTES), encode(ledger)))
 
     def __repr__(self) -> str:
-        """Show nothing of the keys."""
+        """Return a representation without the keys."""
         return "Chain()"
 
     def after(self, position: Position, event: Event) -> Position:
-        """Return the place after one more event."""
+        """Return the position after one more event."""
         value = self._value(position.value, encode(*event))
         return Position(position.events + 1, value)
 
@@ -110,5 +110,5 @@ def encode(*values: object) -> bytes:
 
 
 def is_equal(stored: object, computed: bytes) -> bool:
-    """Compare a stored value, of any type, with the computed one in constant time."""
+    """Compare a stored value of any type with the computed one in constant time."""
     return isinstance(stored, bytes) and hmac.compare_digest(stored, computed)

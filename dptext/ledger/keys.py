@@ -1,17 +1,17 @@
-"""The key file of a ledger: its secret, and a checkpoint of its chain.
+"""The key file of a ledger: its secret and a checkpoint of its chain.
 
-It lies beside the ledger, FILE.key, for its owner only. The ledger alone does not allow
+It is FILE.key beside the ledger, for its owner only. The ledger alone does not allow
 trying out names; ledger and key together do.
 
     bytes 0 to 31    the secret, random
     bytes 32 to 39   the number of events at the checkpoint, big-endian
     bytes 40 to 71   the value of the chain there
 
-The checkpoint is moved forward when a release leaves, after its events are on the disk.
-A ledger that does not pass through it is an older copy. A run that is killed between
-the two files leaves a checkpoint that is older than the ledger, which is valid.
+The checkpoint is advanced when a release leaves, after its events are on disk.
+A ledger whose chain does not contain it is an older copy. A run killed between writing
+the two files leaves a checkpoint older than the ledger, which is valid.
 
-Locks are those that the operating system takes back when a process ends, however it
+The operating system releases locks when a process ends, however it
 ends.
 """
 
@@ -48,7 +48,7 @@ _STEP = 256  # bytes; paths are padded to multiples of it
 
 
 class LedgerKey:
-    """The secret of one ledger, used only to derive a key for each purpose."""
+    """A ledger's secret, used only to derive one key per purpose."""
 
     def __init__(self, secret: bytes) -> None:
         self._keys = {
@@ -57,36 +57,36 @@ class LedgerKey:
         }
 
     def __repr__(self) -> str:
-        """Show nothing of the secret."""
+        """Return a representation without the secret."""
         return "LedgerKey()"
 
     def check(self) -> bytes:
-        """Return the public value by which the ledger recognises its key."""
+        """Return the public value by which the ledger recognises this key."""
         return self._keys["check"]
 
     def subject(self, value: str) -> bytes:
-        """Return the keyed hash of a subject, as readers of records spell it."""
+        """Return the keyed hash of a subject, as spelled by the record readers."""
         return self._hash("subject", value.encode("utf-8", "surrogatepass"))
 
     def draws(self, subject: bytes, nonce: bytes) -> bytes:
-        """Return the keyed hash of the draws that follow from a nonce, for a subject.
+        """Return the keyed hash of a subject's draws from a nonce.
 
-        subject: the hash of the subject, of a fixed length.
+        subject: the fixed-length hash of the subject.
         """
         return self._hash("draws", subject + nonce)
 
     def encrypt_path(self, path: Path) -> str:
-        """Return an absolute path, encrypted, in hexadecimal digits.
+        """Encrypt an absolute path, as hexadecimal digits.
 
-        Names of folders may be names of people. The length tells that of the path to
-        256 bytes.
+        Folder names may be names of people. The result reveals the path's length to
+        within 256 bytes.
         """
         data, nonce = os.fsencode(path.absolute()), os.urandom(_NONCE_BYTES)
         padded = data + bytes(-len(data) % _STEP)
         return (nonce + self._cipher().encrypt(nonce, padded, None)).hex()
 
     def decrypt_path(self, encrypted: str) -> Path:
-        """Return the path that `encrypt_path` encrypted."""
+        """Decrypt a path encrypted by `encrypt_path`."""
         data = bytes.fromhex(encrypted)
         nonce, content = data[:_NONCE_BYTES], data[_NONCE_BYTES:]
         padded = self._cipher().decrypt(nonce, content, None)
@@ -98,7 +98,7 @@ class LedgerKey:
         return AESGCM(self._keys["paths"])
 
     def chain(self, ledger: str) -> Chain:
-        """Return the chain of a ledger by its id."""
+        """Return the chain of the ledger with this id."""
         return Chain(self._keys["chain"], self._keys["head"], ledger)
 
     def _hash(self, purpose: str, data: bytes) -> bytes:
@@ -106,15 +106,15 @@ class LedgerKey:
 
 
 def key_path(ledger: Path) -> Path:
-    """Return the path of the key of a ledger."""
+    """Return the path of a ledger's key."""
     return ledger.parent / f"{ledger.name}.key"
 
 
 def read_key(path: Path) -> LedgerKey:
     """Read a key file.
 
-    Raises UsageError if it is missing, not the key of a ledger, open to other users, or
-    of another user.
+    Raises UsageError if it is missing, not a ledger's key, open to other users, or
+    owned by another user.
     """
     try:
         with path.open("rb") as file:
@@ -122,35 +122,35 @@ def read_key(path: Path) -> LedgerKey:
             status = os.fstat(file.fileno())
     except FileNotFoundError:
         raise UsageError(
-            f"{path}: the key of the ledger is missing, and subjects cannot be "
-            "recognised without it; put it back"
+            f"{path}: the key of the ledger is missing, which is needed to recognise "
+            "subjects; restore it"
         ) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     if not streams.is_own(status):
         raise UsageError(
-            f"{path}: the key of the ledger belongs to another user; use a ledger of "
-            "your own, or take this one over: chown it and its key"
+            f"{path}: the key of the ledger belongs to another user; use another "
+            "ledger, or chown the ledger and its key"
         )
     if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _FILE_BYTES:
-        raise UsageError(f"{path}: not the key of a ledger; restore the right file")
+        raise UsageError(f"{path}: not a ledger's key; restore the right file")
     return LedgerKey(data[:_SECRET_BYTES])
 
 
 def read_checkpoint(path: Path) -> Position:
-    """Return the checkpoint; the lock keeps out a writer halfway through."""
+    """Read the checkpoint under a lock, so that no write is half done."""
     with path.open("rb") as file, locked(file, exclusive=False):
         data = file.read()[_SECRET_BYTES:]
     return Position(int.from_bytes(data[:_COUNT_BYTES]), data[_COUNT_BYTES:])
 
 
 def advance_checkpoint(path: Path, position: Position) -> None:
-    """Move the checkpoint forward, on the disk when this returns; never back.
+    """Advance the checkpoint, never back; it is on disk when this returns.
 
-    position is already on the disk in the ledger. Another run may have come further in
-    the meantime: then its checkpoint stays.
+    position must already be on disk in the ledger. If another run has advanced further
+    in the meantime, its checkpoint stays.
     """
     with path.open("r+b", buffering=0) as file, locked(file, exclusive=True):
         file.seek(_SECRET_BYTES)
@@ -163,9 +163,9 @@ def advance_checkpoint(path: Path, position: Position) -> None:
 
 
 def create_key(path: Path, ledger: str) -> LedgerKey:
-    """Write a new key for the id of a ledger, under a temporary name.
+    """Write a new key for a ledger's id, under a temporary name.
 
-    It gets its name by `publish_key` when the ledger that knows it is on the disk.
+    `publish_key` renames it once the ledger that refers to it is on disk.
     """
     secret = os.urandom(_SECRET_BYTES)
     key = LedgerKey(secret)
@@ -182,7 +182,7 @@ def create_key(path: Path, ledger: str) -> LedgerKey:
 
 
 def publish_key(path: Path) -> None:
-    """Give a new key its name; the next run does it where the first was killed."""
+    """Rename a new key to its final name; a later run does so after a crash."""
     # Of two runs that open a new ledger at once the other may be faster.
     with contextlib.suppress(FileNotFoundError):
         if not path.exists():
@@ -199,7 +199,7 @@ def _temporary(path: Path) -> Path:
 
 @contextlib.contextmanager
 def locked(file: IO[bytes], *, exclusive: bool) -> Iterator[None]:
-    """Hold the lock of an open file for a block; wait for others that hold it."""
+    """Lock an open file during a block, waiting for other holders."""
     if fcntl is None:
         yield
         return
@@ -211,10 +211,10 @@ def locked(file: IO[bytes], *, exclusive: bool) -> Iterator[None]:
 
 
 def lock_run(ledger: Path, entry: int) -> contextlib.ExitStack | None:
-    """Take the lock that shows that the run of an entry goes on.
+    """Take the lock that marks an entry's run as active.
 
-    It is a file beside the ledger, FILE.run-N. Returns a stack that gives it back when
-    closed, and None where another process holds it.
+    It is a file beside the ledger, FILE.run-N. Returns a stack that releases it when
+    closed, or None if another process holds it.
     """
     path = ledger.with_name(f"{ledger.name}.run-{entry}")
     file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+", buffering=0)

@@ -1,14 +1,14 @@
 """The file of a ledger: a table of events in SQLite, authenticated by a chain.
 
-Events are only ever appended. A release begins (OPEN) and charges records; its output
+Events are only appended. A release begins (OPEN) and charges records; its output
 may have left (LEAVING), did leave (RELEASED), or its charges are being given back
-(RETURNING, RETURNED). Entries that were returned, and charges that were WAIVED, count
-for nothing; the views `entries` and `charges` below say so in one place.
+(RETURNING, RETURNED). Returned entries and WAIVED charges count
+as zero; the views `entries` and `charges` below define this.
 
-Every transaction verifies the events that it has not seen, appends, and writes a new
+Every transaction verifies the events it has not seen, appends, and writes a new
 seal of the chain. The first of a run verifies all events while other runs can write. If
 another program changes the file without a new seal, all events are verified again. An
-edit of an old event at the very time at which another run appends is found by the next
+edit of an old event while another run appends is detected by the next
 run, since this one verifies the appended events only.
 """
 
@@ -104,7 +104,7 @@ _OBJECTS = "SELECT sql FROM sqlite_master ORDER BY sql"
 _FACTS = ["id", "key", "seal"]
 _EDITED = "the ledger was edited"
 _REASONS = {
-    "SQLITE_BUSY": "other runs have locked it; try again when they end",
+    "SQLITE_BUSY": "other runs have locked it; try again when they have ended",
     "SQLITE_FULL": "no space left on the disk",
     "SQLITE_IOERR_SHMSIZE": "no space left on the disk",
     "SQLITE_READONLY": "it is read-only",
@@ -114,7 +114,7 @@ _REASONS = {
 
 
 class Amount(NamedTuple):
-    """A loss and its delta, as integers: sums are exact, bounds never rounded down."""
+    """A loss and its delta as integers: sums are exact, bounds never rounded down."""
 
     #: In units of 10^-9 nats.
     nats: int
@@ -123,18 +123,18 @@ class Amount(NamedTuple):
 
     @classmethod
     def rounded_up(cls, nats: float, delta: float = 0.0) -> Amount:
-        """Round a loss up to whole units of its decimal form: 0.1 is 10^8 units."""
+        """Round a loss up to whole decimal units: 0.1 is 10^8 units."""
         return cls(
             _units(nats, LARGEST_NATS, NAT, ROUND_CEILING),
             _units(delta, 1.0, DELTA, ROUND_CEILING),
         )
 
     def plus(self, other: Amount) -> Amount:
-        """Add a loss (sequential composition); deltas stop at one."""
+        """Add a loss (sequential composition); deltas are capped at one."""
         return Amount(self.nats + other.nats, min(self.delta + other.delta, DELTA))
 
     def minus(self, part: Amount) -> Amount:
-        """Return the loss without a part of it."""
+        """Subtract a part of the loss."""
         return Amount(self.nats - part.nats, max(self.delta - part.delta, 0))
 
     def __str__(self) -> str:
@@ -143,7 +143,7 @@ class Amount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that all recorded releases about one subject may lose together."""
+    """The limit on a subject's total loss over all recorded releases."""
 
     nats: float
     delta: float = 0.0
@@ -163,7 +163,7 @@ class Limit:
 
 
 def format_loss(nats: float, delta: float) -> str:
-    """Write a loss for people: all decimals of the nats that are not zero."""
+    """Format a loss: the nats with all their non-zero decimals."""
     shown = f"{nats:.9f}".rstrip("0").rstrip(".") + " nats"
     return f"{shown}, delta {delta:.6g}" if delta else shown
 
@@ -176,7 +176,7 @@ def _units(value: float, largest: float, unit: int, rounding: str) -> int:
 
 
 class _Snapshot(NamedTuple):
-    """The file when it was verified, to recognise changes by other programs."""
+    """The file's state when verified, to detect changes by other programs."""
 
     #: SQLite's count of commits by others (PRAGMA data_version).
     version: int
@@ -185,7 +185,7 @@ class _Snapshot(NamedTuple):
 
 
 class Writer:
-    """Appends events in a transaction."""
+    """Appends events within a transaction."""
 
     def __init__(self, ledger: Ledger, position: Position) -> None:
         self._ledger = ledger
@@ -193,7 +193,7 @@ class Writer:
         self.position = position
 
     def begin(self, limit: Amount, note: str) -> int:
-        """Append the event that begins a release; return the number of the entry."""
+        """Append the event that begins a release; return its entry number."""
         number = self.position.events + 1
         self._append(number, OPEN, nats=limit.nats, delta=limit.delta, note=note)
         return number
@@ -207,12 +207,12 @@ class Writer:
         records: int,
         amount: Amount,
     ) -> None:
-        """Append a charge of one or several records of a subject."""
+        """Append a charge for one or more records of a subject."""
         charged = {"records": records, "nats": amount.nats, "delta": amount.delta}
         self._append(entry, CHARGE, subject=subject, draws=draws, **charged)
 
     def change(self, entry: int, kind: str, draws: bytes | None = None) -> None:
-        """Append a change of the state of an entry, or of one of its charges."""
+        """Append a state change of an entry, or of one of its charges."""
         self._append(entry, kind, draws=draws)
 
     def _append(self, entry: int, kind: str, **others: Any) -> None:
@@ -222,7 +222,7 @@ class Writer:
 
 
 class Ledger:
-    """An opened ledger."""
+    """An open ledger."""
 
     def __init__(self, path: Path, data: sqlite3.Connection, key: LedgerKey) -> None:
         self.path = path
@@ -237,7 +237,7 @@ class Ledger:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Writer]:
-        """Append all events of a block, on the disk when it ends, or none of them.
+        """Append all events of a block, or none; they are on disk when it ends.
 
         Raises UsageError if the ledger was edited or is an older copy.
         """
@@ -255,7 +255,7 @@ class Ledger:
         self._position, self._snapshot = writer.position, snapshot
 
     def verify(self) -> None:
-        """Verify all events that were not seen, while other runs can write.
+        """Verify all unseen events while other runs can write.
 
         Raises UsageError if the ledger was edited or is an older copy.
         """
@@ -263,21 +263,22 @@ class Ledger:
             self._verify()
 
     def problem(self) -> str | None:
-        """Verify all events; describe the fault of the ledger, None without one."""
+        """Verify all events; describe the ledger's fault, None if it has none."""
         self._position, self._snapshot = self.chain.start, None
         with _transaction(self.data, self.path, "DEFERRED"):
             return self._problem()
 
     def mark(self) -> None:
-        """Move the checkpoint of the key to here: no older copy is accepted any more.
+        """Advance the key's checkpoint to here, so no older copy is accepted.
 
-        Not in a transaction: the events must be on the disk before the checkpoint is.
+        Must not be called in a transaction: events must be on disk before the
+        checkpoint.
         """
         with reported(self.path):
             advance_checkpoint(key_path(self.path), self._position)
 
     def spent(self, subject: bytes, *, but: int = 0) -> Amount:
-        """Return the sum of the charges of a subject, except those of one entry."""
+        """Return the sum of a subject's charges, except those of one entry."""
         sql = (
             "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
             "WHERE subject = ? AND entry <> ?"
@@ -285,7 +286,7 @@ class Ledger:
         return Amount(*self.data.execute(sql, (subject, but)).fetchone())
 
     def is_paid(self, entry: int, draws: bytes) -> bool:
-        """Return whether draws were released, or are charged to this entry."""
+        """Return whether draws have been released, or are charged to this entry."""
         sql = (
             "SELECT 1 FROM events AS charge WHERE draws = ? AND subject IS NOT NULL "
             "AND (entry = ? OR EXISTS (SELECT 1 FROM events AS change WHERE "
@@ -295,18 +296,18 @@ class Ledger:
         return bool(_column(self.data, sql, (draws, entry, RELEASED)))
 
     def state(self, entry: int) -> tuple[str, str]:
-        """Return the state of an entry and its note."""
+        """Return an entry's state and note."""
         sql = "SELECT state, note FROM entries WHERE number = ?"
         state, note = self.data.execute(sql, (entry,)).fetchone()
         return state, note
 
     def unfinished(self) -> list[int]:
-        """Return the entries that still reserve charges: of runs that go on or died."""
+        """Return entries that still reserve charges, whose runs continue or died."""
         sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
         return _column(self.data, sql, FINISHED)
 
     def released_elsewhere(self, entry: int) -> list[bytes]:
-        """Return the draws of an entry that other entries have released meanwhile."""
+        """Return an entry's draws that other entries have released meanwhile."""
         sql = (
             "SELECT DISTINCT own.draws FROM events AS own JOIN events AS other "
             "ON other.draws = own.draws AND other.subject IS NOT NULL "
@@ -319,19 +320,19 @@ class Ledger:
     def _verify(self) -> None:
         problem = self._problem()
         if problem is not None:
-            raise UsageError(f"{self.path}: {problem}; put the latest copy back")
+            raise UsageError(f"{self.path}: {problem}; restore the latest copy")
 
     def _problem(self) -> str | None:
-        """Verify the events that were not seen; describe the fault, None without one.
+        """Verify unseen events; describe the fault, None if there is none.
 
-        Called within a transaction, which holds the file still.
+        Called within a transaction, during which the file does not change.
         """
         # First, since runs append to the ledger before they move the checkpoint.
         checkpoint = read_checkpoint(key_path(self.path))
         if _column(self.data, _OBJECTS) != sorted(_SCHEMA):
-            return f"{_EDITED}: its tables are not those of a ledger"
+            return f"{_EDITED}: its tables do not belong to a ledger"
         if _column(self.data, "SELECT name FROM facts ORDER BY name") != _FACTS:
-            return f"{_EDITED}: it has other facts about itself"
+            return f"{_EDITED}: its metadata were changed"
         if _fact(self.data, "id") != self.id.encode():
             return f"{_EDITED}: it has another id"
         version, seal = _number(self.data, "data_version"), _fact(self.data, "seal")
@@ -353,19 +354,19 @@ class Ledger:
         return None
 
     def _follow_chain(self) -> str | None:
-        """Verify events from the position on, which moves; describe the first fault."""
+        """Verify events from the position on; describe the first fault, if any."""
         # From the beginning also rows with numbers below 1, which are no events.
         first = self._position.events + 1 if self._position.events else _LEAST_NUMBER
         for *event, value in self.data.execute(_FROM_NUMBER, (first,)):
             following = self.chain.after(self._position, Event(*event))
             if not is_equal(value, following.value):
                 number = following.events
-                return f"{_EDITED}: its event {number} is not as it was written"
+                return f"{_EDITED}: its event {number} was changed"
             self._position = following
         return None
 
     def _passes(self, checkpoint: Position) -> bool:
-        """Return whether the verified chain has this value at this place."""
+        """Return whether the verified chain contains this checkpoint."""
         if checkpoint.events == 0:
             return is_equal(checkpoint.value, self.chain.start.value)
         sql = "SELECT value FROM events WHERE number = ?"
@@ -375,9 +376,9 @@ class Ledger:
 
 @contextlib.contextmanager
 def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
-    """Open a ledger for a block; with create, begin a new one if it is missing.
+    """Open a ledger during a block; with create, start one if it is missing.
 
-    Raises UsageError if it is missing, another file, or without its key, OutputError if
+    Raises UsageError if it is missing, not a ledger, or without its key, OutputError if
     the operating system refuses.
     """
     path = Path(os.path.realpath(path))
@@ -385,10 +386,10 @@ def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
     if not is_new and not path.is_file():
         raise UsageError(f"{path}: not a ledger, since it is not a regular file")
     if is_new and not create:
-        raise UsageError(f"{path}: there is no such ledger")
+        raise UsageError(f"{path}: there is no such ledger; check the path")
     if key_file.exists() and (is_new or not path.stat().st_size):
         raise UsageError(
-            f"{path}: the ledger is gone but its key is there: put the ledger back, or "
+            f"{path}: the ledger is missing but its key exists: restore the ledger, or "
             f"remove {key_file} to begin a new one without earlier releases"
         )
     with reported(path):
@@ -406,14 +407,14 @@ def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
 
 @contextlib.contextmanager
 def reported(path: Path) -> Iterator[None]:
-    """Turn refusals of SQLite and the operating system into one line."""
+    """Turn errors of SQLite and the operating system into one line."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         name = getattr(error, "sqlite_errorname", "")
         if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
             raise UsageError(
-                f"{path}: not a ledger of dptext, or damaged; put a copy back"
+                f"{path}: not a dptext ledger, or damaged; restore a copy"
             ) from None
         # The messages of SQLite hold no data.
         raise OutputError(f"ledger {path}: {_REASONS.get(name, error)}") from None
@@ -424,7 +425,7 @@ def reported(path: Path) -> Iterator[None]:
 
 
 def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey:
-    """Return the key of a ledger; make tables and key if the file is empty.
+    """Return a ledger's key; create tables and key if the file is empty.
 
     Files of other programs stay unchanged.
     """
@@ -442,14 +443,16 @@ def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey
     if (version := _number(data, "user_version")) != _VERSION:
         raise UsageError(
             f"{path}: a ledger of version {version}, and this dptext reads version "
-            f"{_VERSION}; use the dptext that made it, or begin a new ledger"
+            f"{_VERSION}; use the version of dptext that created it, or begin a new "
+            "ledger"
         )
     data.execute("PRAGMA journal_mode = WAL")
     publish_key(key_path(path))
     key = read_key(key_path(path))
     if _fact(data, "key") != key.check():
         raise UsageError(
-            f"{key_path(path)}: the key of another ledger; restore the right file"
+            f"{key_path(path)}: this key belongs to another ledger; restore the right "
+            "file"
         )
     for view in _VIEWS:
         data.execute(view)
@@ -481,7 +484,7 @@ def _decode(text: bytes) -> str:
 def _column(
     data: sqlite3.Connection, sql: str, parameters: Sequence[object] = ()
 ) -> list[Any]:
-    """Return the only column of the rows of a query."""
+    """Return the single column of a query's rows."""
     return [value for (value,) in data.execute(sql, parameters)]
 
 
@@ -490,7 +493,7 @@ def _number(data: sqlite3.Connection, pragma: str) -> int:
 
 
 def _fact(data: sqlite3.Connection, name: str) -> bytes:
-    """Return a fact, empty if it is missing or of another type: neither is valid."""
+    """Return a stored fact, empty (which is invalid) if missing or of another type."""
     values = _column(data, "SELECT value FROM facts WHERE name = ?", (name,))
     return values[0] if values and isinstance(values[0], bytes) else b""
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A lexicon that `find` knows by name; problem says why it cannot be read."""
+    """A lexicon that `find` knows by name; problem: why it cannot be read."""
 
     name: str
     folder: Path
@@ -35,11 +35,11 @@ def find(
     settings: Settings | None = None,
     warn: Callable[[str], None] | None = None,
 ) -> Lexicon:
-    """Open a lexicon by name, or from a folder, or from a file of vectors.
+    """Open a lexicon by name, from a folder, or from a file of vectors.
 
-    The name of topics (dptext.lexicons.topics) begins with topics:. Any other name that
-    is known goes before a file of the same name (write ./NAME for the
-    file). A file is imported on first use and kept in the cache; warn hears that the
+    Names of topics (dptext.lexicons.topics) begin with topics:. Any other known name
+    takes precedence over a file of the same name (write ./NAME for the
+    file). A file is imported on first use and cached; warn is called if the
     cache cannot be written.
     """
     if (named := topics.split(name_or_path)) is not None:
@@ -67,7 +67,7 @@ def find(
 
 
 def adapted_from(lexicon: Lexicon) -> str:
-    """Name the public text that a lexicon was made of, "" where it was not."""
+    """Name the public text that a lexicon was built from, "" if none."""
     source = lexicon.meta.get("adapted")
     if not source:
         return ""
@@ -83,9 +83,9 @@ def builtin_digest() -> str:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the lexicon of a digest: built in, imported, or kept in the cache.
+    """Open a lexicon by digest: built-in, imported or cached.
 
-    Its content is compared with the digest. None where there is no sound one.
+    Its content is compared with the digest. None if there is no intact one.
     """
     folders = [packaged_folder()]
     for parent in (user_folder(), store.cached_folder()):

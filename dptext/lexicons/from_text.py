@@ -1,21 +1,21 @@
-"""Lexicons from public text: words and vectors of it alone, or another one adapted.
+"""Builds lexicons from public text: from scratch, or by adapting another lexicon.
 
-Words are those that the splitter makes, in the spelling that is most frequent. Vectors
-are of the words around them: positive pointwise mutual information of a word with the
-most frequent ones within a window, contexts to the power 0.75, and the first singular
-vectors times the root of their values (Levy, Goldberg and Dagan 2015, TACL 3). For a
-lexicon that lacks words of a text, their vectors are the means of the vectors around
-them, mapped as the words that it knows map best (a la carte embedding, Khodak et al.
-2018, ACL, arXiv:1805.05388). All of it needs spaces between words, and no language.
+Words come from the splitter, in their most frequent spelling. Vectors come from the
+surrounding words: positive pointwise mutual information of a word with the most
+frequent ones within a window, contexts to the power 0.75, and the first singular
+vectors times the root of their values (Levy, Goldberg and Dagan 2015, TACL 3). If a
+lexicon lacks words of a text, their vectors are the means of the vectors around them,
+mapped by the linear map that fits known words best (a la carte embedding, Khodak et al.
+2018, ACL, arXiv:1805.05388). This works for any language with spaces between words.
 
 An adapted lexicon writes the same outputs for a word of its base: vectors, outputs and
-orders are those of the base, since orders and outputs by the frequencies of a kind
-gain nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
+orders are those of the base, since orders and outputs by the frequencies of a kind gain
+nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
 around it and an order of its best replacements among the outputs, and never replaces a
-word. Counts are those of the text, smoothed by the base: the risk and the epsilon
-for a risk are then of texts of this kind. Words stand by descending count, outputs
-first; words that are no outputs count at most as much as the 1,000th output, so that
-bands of frequency are what they are called.
+word. Counts come from the text, smoothed by the base: the risk and the epsilon for a
+risk then refer to texts of this kind. Words are sorted by descending count, outputs
+first; words that are not outputs count at most as much as the 1,000th output, so that
+the names of frequency bands stay correct.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class CorpusCounts:
     of_piece: Mapping[str, list[int]]
 
     def rows(self, texts: Sequence[str]) -> tuple[Ints, ...]:
-        """Return the rows of the words of texts and the text of each: (n,) both."""
+        """Return the row of each word in texts, and its text number: (n,) each."""
         rows: list[int] = []
         ends = []
         for text in texts:
@@ -85,9 +85,9 @@ class CorpusCounts:
 def count_words(
     texts: Texts, known: Mapping[str, int], least: int, elisions: bool = False
 ) -> CorpusCounts:
-    """Count the words of texts: those known, by key, and new ones seen least times.
+    """Count words of texts: known ones by key, new ones if seen `least` times.
 
-    elisions: find them ("l'", "qu'") in the texts, where no lexicon says them.
+    elisions: detect them ("l'", "qu'") in the texts if no lexicon lists them.
     """
     pieces: Counter[str] = Counter()
     for batch in texts():
@@ -121,7 +121,7 @@ def count_words(
 
 
 def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
-    """Divide pieces that are words by their known parts."""
+    """Split word pieces into their known parts."""
     return {
         piece: [
             part
@@ -134,12 +134,12 @@ def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[st
 
 
 def _is_word(key: str) -> bool:
-    """Return whether a lexicon may hold it: short, and one piece, or an elision."""
+    """Return whether a lexicon may hold a key: a short single piece or elision."""
     return len(key) <= _LONGEST and (is_elision(key) or kind_of(key) == kinds.WORD)
 
 
 def _elisions(pieces: Iterable[str]) -> dict[str, int]:
-    """Return the elisions before many different words, each as row 0."""
+    """Return the elisions seen before many different words, each as row 0."""
     behind: dict[str, set[str]] = defaultdict(set)
     for piece in pieces:
         for mark in ("'", "’"):
@@ -150,7 +150,7 @@ def _elisions(pieces: Iterable[str]) -> dict[str, int]:
 
 
 def _neighbours(rows: Ints, texts: Ints) -> Iterator[tuple[slice, slice, Mask]]:
-    """Yield for each distance where words and their neighbours stand, in one text."""
+    """Yield, for each distance, which words and neighbours share a text."""
     for gap in range(1, min(_WINDOW + 1, len(rows))):
         first, second = slice(None, -gap), slice(gap, None)
         same = texts[first] == texts[second]
@@ -158,10 +158,10 @@ def _neighbours(rows: Ints, texts: Ints) -> Iterator[tuple[slice, slice, Mask]]:
 
 
 def vectors_from_text(texts: Texts, least: int) -> RawVectors:
-    """Return words seen least times, by descending count, with vectors (V, d)."""
+    """Return words seen `least` times, by descending count, with vectors (V, d)."""
     counted = count_words(texts, {}, least, elisions=True)
     if len(counted.new) < 2:
-        raise InputError(f"no two words occur {least} times: give more text")
+        raise InputError(f"fewer than two words occur {least} times; give more text")
     counts = np.array(list(counted.new.values()))
     order = np.argsort(-counts, kind="stable")
     rank = np.argsort(order)
@@ -181,20 +181,20 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
 
 
 class KeyCounts:
-    """Whole numbers, and how often each came."""
+    """Counts how often each whole number occurs."""
 
     def __init__(self) -> None:
         self._total: tuple[Ints, Ints] = (np.empty(0, np.int64), np.empty(0, np.int64))
         self._waiting: list[Ints] = []
 
     def add(self, keys: Ints) -> None:
-        """Count some."""
+        """Count numbers."""
         self._waiting.append(keys)
         if sum(map(len, self._waiting)) > max(len(self._total[0]), _WAITING):
             self.total()
 
     def total(self) -> tuple[Ints, Ints]:
-        """Return the distinct ones, ascending, and how often each came."""
+        """Return the distinct numbers, ascending, and their counts."""
         old, counts = self._total
         each = np.concatenate((old, *self._waiting))
         keys, which = np.unique(each, return_inverse=True)
@@ -205,7 +205,7 @@ class KeyCounts:
 
 
 def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
-    """Return singular vectors of the PPMI of words and contexts: (size, d)."""
+    """Return the singular vectors of the word-context PPMI: (size, d)."""
     words, neighbours = keys // contexts, keys % contexts
     totals = np.maximum(np.bincount(words, counts, size), 1.0)
     smoothed = np.maximum(np.bincount(neighbours, counts, contexts), 1.0) ** _SMOOTHED
@@ -235,9 +235,9 @@ def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
 
 
 def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Singles:
-    """Return vectors of new words from those around them: (new, d).
+    """Return vectors of new words from their contexts: (new, d).
 
-    vectors (V, d): those of known words. The length is the mean one of these.
+    vectors (V, d) are of known words; new vectors get their mean length.
     """
     size, new = len(vectors), len(counted.new)
     near = np.zeros((size + new + 1, vectors.shape[1]), np.float32)
@@ -275,15 +275,18 @@ def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Sin
 def adapt(
     base: Lexicon, name: str, texts: Texts, least: int, source: Mapping[str, object]
 ) -> Lexicon:
-    """Return the lexicon of public texts, not stored yet; its digest is empty.
+    """Build the lexicon of public texts, unsaved and with an empty digest.
 
-    least is how often a new word must occur; source, what meta says of the texts.
+    least: how often a new word must occur; source: the entry on the texts in meta.
     """
     size = len(base.words)
     keys = {key: row for row, key in enumerate(to_keys(base.words))}
     counted = count_words(texts, keys, least)
     if not counted.known.any():
-        raise InputError(f"the texts have no words of the lexicon {base.name}")
+        raise InputError(
+            f"the texts contain no words of the lexicon {base.name}; "
+            "give other texts or another lexicon"
+        )
     new = vectors_of_new(texts, counted, np.asarray(base.vectors[:size]))
     outputs = int(base.meta.get("outputs", size))
     counts = _counts(base, counted)
@@ -325,7 +328,7 @@ def adapt(
 
 
 def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
-    """Return counts of the text, smoothed by the base (Witten and Bell 1991)."""
+    """Return the text's counts smoothed by the base (Witten and Bell 1991)."""
     counts = np.append(counted.known, list(counted.new.values()))
     elements = numbers.rows_in(base.words)
     rows, names = list(elements), [base.words[row] for row in elements]
@@ -338,10 +341,10 @@ def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
 def _orders(
     base: Lexicon, new: Singles, words: Sequence[str], order: NDArray[np.intp]
 ) -> Rows:
-    """Return the orders of all words by their new rows: (V + 1, k).
+    """Return the orders of all words, by their new rows: (V + 1, k).
 
-    new: the vectors of words that the base lacks; those that are read as names of
-    persons have the one order of all names, the others list no word of a closed class.
+    new: the vectors of words that the base lacks. Words recognised as names of
+    persons share the order of all names; the others list no word of a closed class.
     """
     size, listed = len(base.words), base.orders.shape[1]
     outputs = int(base.meta.get("outputs", size))

@@ -1,9 +1,9 @@
-"""A lexicon from a file of vectors: words folded, put in order, and listed.
+"""Builds a lexicon from a file of vectors: folds, sorts and lists its words.
 
-Entries of a file are folded like words in look-ups; all but single words are dropped,
-and all numbers become the elements of dptext.tokens.numbers. A scheme says in which
-order words stand and which replacements are listed for each: by distance; with a number
-of outputs by cosine less hubness and frequency (dptext.lexicons.orders); of English
+Entries of a file are folded like words in look-ups; only single words are kept,
+and all numbers become the elements of dptext.tokens.numbers. A scheme defines the
+order of words and the replacements listed for each: by distance; with a number
+of outputs by cosine less hubness and frequency (dptext.lexicons.orders); for English
 words as in the built-in lexicon (`AsBuiltIn`). All of it is public.
 """
 
@@ -77,11 +77,11 @@ _META = {
 
 @dataclass(frozen=True)
 class Scheme:
-    """The order of words, and the words listed for each.
+    """The order of words, and the replacements listed for each.
 
-    outputs, how many words may be outputs, listed by cosine; None: all, by distance;
-    language, that of all words that it orders, None: any; prior_note, what it changes
-    in the counts, for meta.
+    outputs: how many words may be outputs, listed by cosine; None: all, by distance;
+    language: of the words it orders, None: any; prior_note: how it changes
+    the counts, for meta.
     """
 
     outputs: int | None = None
@@ -91,16 +91,16 @@ class Scheme:
     def arrange(
         self, words: Sequence[str], counts: Floats
     ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
-        """Return written words, their counts, and the order of both.
+        """Return spellings and counts of words, and the order of rows.
 
-        counts (V,) > 0. Words stand by descending count, outputs first.
+        counts (V,) > 0. Words are sorted by descending count, outputs first.
         """
         return words, counts, np.argsort(-counts, kind="stable")
 
     def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
-        """Add orders of at most listed words to a lexicon without orders.
+        """Add orders of at most `listed` words to a lexicon without orders.
 
-        far is left at 0, a bound that every distance keeps, where orders are not by
+        far stays 0, a trivial bound, if orders are not by
         distance.
         """
         words, vectors = lexicon.words, lexicon.vectors
@@ -121,7 +121,7 @@ class Scheme:
 
 
 class FoldedEntries(NamedTuple):
-    """The remaining entries, with the counts of the entries merged into them."""
+    """The entries that remain, including the counts of merged entries."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
     counts: Floats
@@ -131,7 +131,7 @@ class FoldedEntries(NamedTuple):
 
 
 def zipf(size: int) -> Floats:
-    """Return counts (size,) after Zipf and Mandelbrot, the last one 1."""
+    """Return Zipf-Mandelbrot counts (size,), the last one 1."""
     # One by one, by the C library: numpy's powers differ in their last bits between
     # processors (AVX-512), and the digest of a lexicon would show it.
     largest = size + _OFFSET
@@ -140,7 +140,7 @@ def zipf(size: int) -> Floats:
 
 
 def fold(words: list[str], counts: Floats) -> FoldedEntries:
-    """Keep the most frequent entry of each key; its count is that of all of them."""
+    """Keep the most frequent entry of each key, with the sum of their counts."""
     kept: dict[str, int] = {}
     rows: list[int] = []
     sums: list[float] = []
@@ -171,7 +171,7 @@ def fold(words: list[str], counts: Floats) -> FoldedEntries:
 
 
 def _kind(word: str) -> int:
-    """Return the token kind of a single-piece word; several pieces are no word."""
+    """Return the token kind of a single-piece word; several pieces are rejected."""
     # The splitter gives a piece the space before it, so a text cannot begin with one.
     if is_elision(word):  # one word before another, two pieces alone
         return kinds.WORD
@@ -183,11 +183,11 @@ def _kind(word: str) -> int:
 def _arrange(
     raw: RawVectors, location: str, scheme: Scheme, language: str
 ) -> tuple[tuple[str, ...], Vectors, Floats, Mapping[str, int]]:
-    """Fold the entries of a file, put them in order, and set numbers and the last row.
+    """Fold and sort the entries of a file; add numbers and the unknown row.
 
     Returns words (V,), vectors (V + 1, d), counts (V,) and how many entries were
-    dropped, by reason. language decides which numbers there are. Where the scheme wants
-    only so many outputs, numbers are frequent enough to be some.
+    dropped, by reason. language determines which numbers there are. If the scheme
+    limits outputs, numbers get counts high enough to be outputs.
     """
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
@@ -217,9 +217,9 @@ def _arrange(
 def _number_counts(
     folded: FoldedEntries, most: int | None, names: Sequence[str]
 ) -> Floats:
-    """Return the counts of the elements for numbers, or that of NUMBER alone: (m,).
+    """Return the counts of number elements, or only of NUMBER: (m,).
 
-    At least that of the last outputs, where only the first `most` words are outputs.
+    At least the last output's count if only the first `most` words are outputs.
     """
     share = _NUMBER_SHARE * float(folded.counts.sum())
     total = folded.number_count or share
@@ -248,7 +248,7 @@ def _number_vector(raw: RawVectors, words: list[str], folded: FoldedEntries) -> 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a file becomes a lexicon."""
+    """How a file is converted to a lexicon."""
 
     #: One of sources.FORMATS, None: detect it.
     format: str | None = None
@@ -273,20 +273,20 @@ class Settings:
             )
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
-            raise UsageError("outputs and listed must be 2 or more: a word and another")
+            raise UsageError("outputs and listed must be 2 or more")
 
     def key(self) -> str:
-        """Write the settings and VERSION in one line, the same for the same lexicon."""
+        """Return settings and VERSION as one line, equal for equal lexicons."""
         values = {"version": VERSION, **asdict(self)}
         return " ".join(f"{name}={value}" for name, value in values.items())
 
 
 def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> Lexicon:
-    """Return the lexicon of a file of vectors, from the cache if it is there.
+    """Return the lexicon of a file of vectors, cached if available.
 
-    What lies in the cache is used if it is of this file, matches its digest and nobody
-    but this user could have written it. A cache that cannot be written costs a warning
-    and the time to import again.
+    A cache entry is used if it is of this file, matches its digest, and nobody but this
+    user could have written it. If the cache cannot be written, there is a warning and
+    the file is imported again next time.
     """
     source = sources.sha256(path)
     folder = cached_folder() / cache.key_of("lexicon", source, settings.key())
@@ -302,14 +302,14 @@ def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> 
             cache.close(folder)
             kept = store.load(folder, verify=False)
     except (OSError, OutputError, LexiconError) as error:
-        warn(f"{error}; the lexicon is not kept and will be imported again next time")
+        warn(f"{error}; the lexicon is not cached and will be imported again next time")
         return replace(lexicon, digest=store.digest_in_memory(lexicon))
     # The name is that of the file asked for: the cached content may have another.
     return replace(kept, name=path.name)
 
 
 def _open_kept(folder: Path, source: str) -> Lexicon | None:
-    """Return the lexicon of a folder of the cache; None unless it is of the source."""
+    """Return the lexicon in a cache folder, None unless it is of this source."""
     if cache.is_private_folder(folder):
         with contextlib.suppress(LexiconError):
             lexicon = store.load(folder)
@@ -329,7 +329,7 @@ def make(
 ) -> Lexicon:
     """Read a file of vectors into a lexicon, without storing it.
 
-    scheme is how words are arranged and ordered if not by the settings. digest: the
+    scheme: overrides how words are arranged and ordered by the settings. digest: the
     sha256 of the source if it is known. The digest of the result is empty:
     dptext.lexicons.store.save computes it.
     """
@@ -355,9 +355,9 @@ def from_vectors(
     *,
     scheme: Scheme | None = None,
 ) -> Lexicon:
-    """Make a lexicon of words and vectors; source goes into meta, location into errors.
+    """Build a lexicon from vectors; source goes to meta, location to errors.
 
-    For the rest see `make`.
+    Other arguments as for `make`.
     """
     if scheme is None:
         outputs = settings.outputs
@@ -400,18 +400,18 @@ def from_vectors(
 
 
 def detect_language(words: Sequence[str]) -> str:
-    """Recognise English by function words among the most frequent words."""
+    """Detect English by function words among the most frequent words."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
 
 
 def licences() -> list[Path]:
-    """Return the files that go beside data made of the built-in lexicon."""
+    """Return the files to ship with data derived from the built-in lexicon."""
     return sorted(packaged_folder().glob("LICENSE.*"))
 
 
 class AsBuiltIn(Scheme):
-    """The rules above; as many outputs as the built-in lexicon has if not fewer."""
+    """The built-in lexicon's scheme, with as many outputs or fewer."""
 
     prior_note = "; words that are no outputs count no more than the last output"
     language = ENGLISH
@@ -419,7 +419,7 @@ class AsBuiltIn(Scheme):
     def __init__(self, outputs: int | None = None) -> None:
         if outputs == 0:
             raise UsageError(
-                "outputs cannot be 0: the lists of the built-in lexicon are not "
+                "outputs cannot be 0 here, as the built-in lexicon's lists are not "
                 "ordered by distance"
             )
         self._builtin = store.load(packaged_folder(), verify=False)
@@ -429,17 +429,17 @@ class AsBuiltIn(Scheme):
         self._row_of = {key: row for row, key in enumerate(keys)}
 
     def _rows(self, words: Sequence[str]) -> Ints:
-        """Return the rows of words in the built-in lexicon, -1 where it has none."""
+        """Return the rows of words in the built-in lexicon, -1 if missing."""
         rows = (self._row_of.get(key, -1) for key in to_keys(words))
         return np.fromiter(rows, np.int64, len(words))
 
     def arrange(
         self, words: Sequence[str], counts: Floats
     ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
-        """Put words in order of descending count (> 0).
+        """Sort words by descending count (> 0).
 
-        But words that are no outputs count at most as much as the last output and stand
-        behind it.
+        Words that are not outputs count at most as much as the last output and come
+        after it.
         """
         rows, named = self._rows(words), self._builtin.words
         written = [
@@ -451,7 +451,7 @@ class AsBuiltIn(Scheme):
         return written, capped, order
 
     def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
-        """List the built-in lexicon's outputs for each word, then those by cosine."""
+        """List the built-in lexicon's outputs for each word, then outputs by cosine."""
         words, vectors, counts = lexicon.words, lexicon.vectors, lexicon.counts
         rows = self._rows(words)
         may = int(((rows >= 0) & (rows < self._most)).sum())
@@ -493,10 +493,10 @@ class AsBuiltIn(Scheme):
         orders: Rows,
         outputs: int,
     ) -> JsonObject:
-        """Give all names of persons the one order of names; return the entry for meta.
+        """Give all person names the same order; return the entry for meta.
 
-        rows (V,) of the words in the built-in lexicon, -1: not in it; here, where its
-        words stand in this one. Words that it lacks are told by their spelling.
+        rows (V,): rows of words in the built-in lexicon, -1 if missing; here: where its
+        words are in this lexicon. Missing words are recognised by spelling.
         """
         base = self._builtin
         row = names.name_row(base)
@@ -515,7 +515,7 @@ class AsBuiltIn(Scheme):
 def _fill_order(
     first: list[int], theirs: Ints, others: Rows, outputs: int
 ) -> list[int]:
-    """Return an order as long as others: first, outputs among theirs, then others."""
+    """Return `first`, then outputs among `theirs`, then `others`, in equal length."""
     inside = theirs[(theirs >= 0) & (theirs < outputs)]
     distinct = dict.fromkeys([*first, *inside.tolist(), *others.tolist()])
     return [*distinct][: len(others)]
@@ -524,10 +524,10 @@ def _fill_order(
 def outputs_first(
     counts: Floats, may: Mask, outputs: int | None, must: Mask | None = None
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the order of words, and their counts: (V,), (V,).
+    """Return the order of words and their adjusted counts: (V,) each.
 
-    By descending count, outputs first. Words that are no outputs count no more than
-    the last output; words that must be outputs count no less.
+    Sorted by descending count, outputs first. Words that are not outputs count no more
+    than the last output; words that must be outputs count no less.
     """
     forced = np.zeros(len(counts), np.bool_) if must is None else must
     first = np.lexsort((-counts, ~forced))

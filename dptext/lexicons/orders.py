@@ -1,11 +1,11 @@
-"""Public orders: for each word its best replacements, and a bound on the rest.
+"""Public orders: the best replacements for each word, and a bound on the rest.
 
 An order by distance lists the word itself, then other words by ascending Euclidean
-distance. An order by cosine lists, of the most frequent words, those that stand best
-for it: their cosine, less how near y is to everybody (hubness; Dinu, Lazaridou and
-Baroni 2015, arXiv:1412.6568), less what y is rarer than x. Of equals the smaller id
-comes first. Only words are listed, never the row of unknown words. Vectors, counts and
-these rules are public, so an order holds nothing of any text and serves any language.
+distance. An order by cosine lists the most frequent words that best replace
+it, by cosine, less how near y is to all words (hubness; Dinu, Lazaridou and
+Baroni 2015, arXiv:1412.6568), less how much rarer y is than x. Ties go to the smaller
+id. Only words are listed, never the row of unknown words. Vectors, counts and
+these rules are public, so an order reveals nothing of any text, in any language.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ NEVER = -100.0  # the score of a word that must not be listed
 
 
 def check_coordinates(vectors: Vectors, name: str) -> None:
-    """Refuse vectors whose distances are not exact in single precision.
+    """Raise LexiconError if distances are not exact in single precision.
 
-    Errors call them by name. Raises LexiconError unless the largest coordinate lies
-    between 1e-9 and 1e9, or all are 0.
+    Errors refer to vectors by `name`. The largest coordinate must be
+    between 1e-9 and 1e9, or all must be 0.
     """
     if vectors.dtype == np.float16:
         return  # its numbers that are not 0 lie between 6e-8 and 65,504
@@ -53,8 +53,9 @@ def check_coordinates(vectors: Vectors, name: str) -> None:
     if most == 0.0 or _LEAST <= most <= _MOST:
         return
     raise LexiconError(
-        f"{name}: the largest coordinate is {most:.3g}, but distances are reliable "
-        f"only from {_LEAST:g} to {_MOST:g}; multiply all vectors by a common factor"
+        f"{name}: the largest coordinate is {most:.3g}, but distances are only "
+        f"accurate from {_LEAST:g} to {_MOST:g}; multiply all vectors by a common "
+        "factor"
     )
 
 
@@ -67,12 +68,12 @@ def build_orders(
 ) -> tuple[Rows, Singles]:
     """Return orders (V + 1, listed) and far (V + 1,) of vectors (V + 1, d).
 
-    With inputs, only those of the first rows: (inputs, listed) and (inputs,). The last
+    With inputs, only for the first rows: (inputs, listed) and (inputs,). The last
     row of vectors is an input (every unknown word) and never listed. orders is uint16
-    where V < 65536, else uint32. far[x] is at most the distance from x to any word that
-    is not in orders[x], inf where all are. A lexicon with fewer words than listed has
+    if V < 65536, else uint32. far[x] is at most the distance from x to any word that
+    is not in orders[x], inf if all are. A lexicon with fewer words than listed has
     orders of V entries. With outputs, only the first so many words are listed, and far
-    speaks of them alone. barred words come last in every order but first in their own.
+    refers to them only. barred words come last in every order but first in their own.
     """
     size = len(vectors) - 1 if outputs is None else outputs
     listed = min(listed, size)
@@ -113,7 +114,7 @@ def build_orders(
 
 
 def empty_orders(rows: int, listed: int, words: int) -> Rows:
-    """Make room for orders of so many words: (rows, listed) uint16 or uint32."""
+    """Allocate orders for this many words: (rows, listed) uint16 or uint32."""
     return np.empty((rows, listed), np.uint16 if words < 2**16 else np.uint32)
 
 
@@ -134,15 +135,15 @@ def unit(vectors: Vectors) -> Singles:
 
 
 def measure(vectors: Vectors) -> dict[str, float]:
-    """Return the public geometry of vectors (V + 1, d), in their unit of distance.
+    """Return public statistics of vectors (V + 1, d), in their unit of distance.
 
     nearest_min, nearest_median: distance of a word to the nearest other word, minimum
     and median over the V words; median: of a million pairs drawn with a fixed seed;
-    diameter: the largest distance of all pairs, the row of unknown words included.
+    diameter: the largest distance of any pair, including the row of unknown words.
 
-    Of more than 65,536 words, 8,192 drawn with a fixed seed are looked at for the
-    median, and nearest_min is absent: their 53% quantile stands for it, which half of
-    the vocabulary is below except with a chance of 1e-6 (binomial, 4.9 standard
+    With more than 65,536 words, 8,192 drawn with a fixed seed are used for the
+    median, and nearest_min is absent: the median is their 53% quantile, which half of
+    the vocabulary is below except with probability 1e-6 (binomial, 4.9 standard
     errors).
     """
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -165,7 +166,7 @@ def measure(vectors: Vectors) -> dict[str, float]:
 
 
 def rounded_down(bound: float) -> float:
-    """Round down to a float32, a little further than the error of float64 sums."""
+    """Round down to float32, by a bit more than the error of float64 sums."""
     safe = bound * (1.0 - 1e-12)
     near = float(np.float32(safe))
     if near > safe:
@@ -174,7 +175,7 @@ def rounded_down(bound: float) -> float:
 
 
 def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
-    """Return the distance of some words to the nearest other word: (m,) float64."""
+    """Return the distance of words to their nearest other word: (m,) float64."""
     if len(rows) < 2:
         return np.zeros(len(rows))
     nearest = np.empty(len(asked))
@@ -192,7 +193,7 @@ def _nearest(rows: Singles, asked: NDArray[np.intp]) -> Floats:
 
 
 class _Scoring:
-    """Unit vectors of the outputs with the worth of each; logs of counts (V,)."""
+    """Unit vectors of the outputs with a score bonus each; log counts (V,)."""
 
     def __init__(
         self, vectors: Vectors, logs: Floats, outputs: int, barred: Sequence[int]
@@ -206,7 +207,7 @@ class _Scoring:
     def rank_for_outputs(
         self, points: Singles, rows: NDArray[np.intp], listed: int
     ) -> NDArray[np.intp]:
-        """Return the best outputs for words that are outputs, themselves last."""
+        """Rank the best outputs for words that are outputs, the word itself last."""
         scores = points.astype(np.float64) @ self._wide.T + self._worth
         rarer = self._logs[rows][:, None] - self._logs
         scores -= _RARER * np.maximum(rarer, 0.0, out=rarer)
@@ -214,7 +215,7 @@ class _Scoring:
         return search.largest(scores, listed)
 
     def rank_for_rarer_words(self, points: Singles, listed: int) -> NDArray[np.intp]:
-        """Return the best outputs for words rarer than all of them: (b, listed)."""
+        """Rank the best outputs for words rarer than all outputs: (b, listed)."""
         if not len(points):
             return np.empty((0, listed), np.intp)
         ones = np.ones((len(points), 1), np.float32)
@@ -229,9 +230,9 @@ class _Scoring:
 
 
 def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
-    """Return the mean cosine of each output with its nearest others: (outputs,).
+    """Return each output's mean cosine with its nearest others: (outputs,).
 
-    barred words are nobody's neighbours.
+    barred words never count as neighbours.
     """
     outputs = len(vectors)
     hubness = np.zeros(outputs)
@@ -252,9 +253,9 @@ def hubs(vectors: Floats, barred: Sequence[int]) -> Floats:
 def orders_of_others(
     outputs: Vectors, others: Vectors, listed: int, barred: Sequence[int] = ()
 ) -> NDArray[np.intp]:
-    """Return, for each word outside the outputs (m, d), its best replacements.
+    """Return the best replacements of words outside the outputs (m, d).
 
-    others (n, d): rarer than all outputs. Returns rows of the outputs: (n, listed).
+    others (n, d) are rarer than all outputs. Returns rows of the outputs: (n, listed).
     """
     scoring = _Scoring(outputs, np.zeros(len(outputs)), len(outputs), barred)
     return scoring.rank_for_rarer_words(unit(others), listed)
@@ -267,12 +268,12 @@ def orders_by_cosine(
     listed: int,
     barred: Sequence[int] = (),
 ) -> Rows:
-    """Return for each word itself, then its best outputs: (V + 1, listed).
+    """Return each word followed by its best outputs: (V + 1, listed).
 
-    vectors (V + 1, d), the last row for unknown words, with an order of outputs alone;
+    vectors (V + 1, d), the last row for unknown words, which lists only outputs;
     counts (V,) descending; only the first `outputs` words are listed, none of them
-    barred. listed <= outputs - len(barred). uint16 where V < 65536, else uint32. Equals
-    stand by id.
+    barred. listed <= outputs - len(barred). uint16 if V < 65536, else uint32. Ties
+    are sorted by id.
     """
     size = len(counts)
     orders_of_rows = empty_orders(size + 1, listed, size)
@@ -294,9 +295,9 @@ def orders_by_cosine(
 
 
 def rows_of_names(lexicon: Lexicon) -> Mask:
-    """Mask the words with the one order of names, which are one input: (V,).
+    """Return a mask of the names that share one order and are one input: (V,).
 
-    None where meta names no word of it (dptext.tokens.names).
+    Empty if meta names no word of that order (dptext.tokens.names).
     """
     size, row = len(lexicon.words), names.name_row(lexicon)
     if row < 0:
@@ -311,10 +312,10 @@ def rows_of_names(lexicon: Lexicon) -> Mask:
 
 
 def inherit(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
-    """Return the optional arrays for words of which a base may know some.
+    """Return the optional arrays for words, some of which a base may know.
 
-    rows (V,) of the words in the base, -1: not in it; content: the information
-    content of words that are not. These have no synonyms, and are like no other.
+    rows (V,): rows of words in the base, -1 if missing; content: the information
+    content of missing words, which have no synonyms.
     """
     known, arrays = rows >= 0, dict[str, Any]()
     if base.synonym_ends is not None and base.synonyms is not None:

@@ -1,7 +1,7 @@
-"""Public texts that topics were made of: find private texts among them.
+"""Public texts that topics were built from: detects them among private texts.
 
-The words of topics show parts of the texts that they were made of, so a private text
-must not be one of these. A file of topics holds a digest of 48 bits for each public
+The words of topics reveal parts of the texts they were built from, so a private text
+must not be one of these. A topics file holds a 48-bit digest of each public
 text. Among a million public and a million private texts, two different ones have the
 same digest by chance in one case of 300, so a few equal digests are equal texts.
 """
@@ -27,18 +27,18 @@ _FEWEST, _SHARE_OF_LONG, _SHARE_OF_ALL = 2, 0.01, 0.5
 
 
 def row_digests(texts: Iterable[str]) -> str:
-    """Return short digests of texts, sorted, in base64.
+    """Return short digests of texts, sorted, as base64.
 
-    Case and spacing do not count, so that a copy with small changes of layout is found.
+    Case and spacing are ignored, so that copies with small layout changes are found.
     """
     return base64.b64encode(b"".join(sorted({_row(text) for text in texts}))).decode()
 
 
 class PublicRows:
-    """Looks for public texts among the first private ones, and refuses their run."""
+    """Detects public texts among the first private ones, and stops the run."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        """Make ready for a lexicon of topics; for any other nothing is looked at."""
+        """Prepare for a lexicon of topics; does nothing for any other lexicon."""
         meta = topics.topic_meta(lexicon)
         self._name = "" if meta is None else str(meta["name"])
         self._sources: Sequence[dict[str, Any]] = () if meta is None else meta["public"]
@@ -49,9 +49,9 @@ class PublicRows:
         self._long: set[bytes] = set()
 
     def look(self, records: Iterable[Record]) -> None:
-        """Take in records that come next, before anything of them is written.
+        """Check the next records before anything of them is written.
 
-        Raises UsageError where they are the texts that topics were made of.
+        Raises UsageError if they are the texts that topics were built from.
         """
         if not self._rows or self._records >= _MOST:
             return
@@ -74,18 +74,18 @@ class PublicRows:
 
     @property
     def warning(self) -> str | None:
-        """Return a line about the few private texts that are public, if any."""
+        """Return a line about a few private texts that are public, or None."""
         public = len(self._long & self._rows)
         if not public:
             return None
         return (
-            f"topics {self._name}: {public:,} of the first texts stood in the public "
-            "text that topics were made of; where that is no coincidence, make topics "
-            "without them"
+            f"topics {self._name}: {public:,} of the first texts also occur in the "
+            "public text that topics were built from; unless that is a coincidence, "
+            "build topics without them"
         )
 
     def check_file(self, path: str) -> None:
-        """Raise UsageError for a file that topics were made of."""
+        """Raise UsageError for a file that topics were built from."""
         if not self._sources or streams.is_stream(path):
             return
         digest = settings.digest_of_path(path)
@@ -94,8 +94,8 @@ class PublicRows:
 
     def _refusal(self, problem: str) -> UsageError:
         return UsageError(
-            f"topics {self._name}: {problem} that topics were made of; the words of "
-            "topics would show parts of them: make topics of other, public text"
+            f"topics {self._name}: {problem} that topics were built from, so topic "
+            "words would reveal parts of them; build topics from other, public text"
         )
 
 

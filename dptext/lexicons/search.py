@@ -1,6 +1,6 @@
-"""Nearest and farthest words by matrix products, block by block on all processors.
+"""Nearest and farthest words by matrix products, in blocks on all processors.
 
-Products are in single precision and only propose words; callers look again in float64.
+Products are in single precision and only propose words; callers verify in float64.
 Each thread has separate blocks, so memory does not grow with the vocabulary, and a
 block's result does not depend on how many threads there are.
 """
@@ -31,9 +31,9 @@ _PAIRS = 1024
 
 
 def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
-    """Call work with every block of count rows, on as many threads as faiss may use.
+    """Call `work` on each block of `count` rows, on as many threads as faiss may use.
 
-    OMP_NUM_THREADS limits them. What work raises is raised. phase names it while it
+    OMP_NUM_THREADS limits them. Errors of `work` propagate. phase names the work if it
     takes long.
     """
     from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -56,9 +56,10 @@ def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
 
 
 def best(points: Singles, table: Singles, width: int) -> tuple[Ints, Floats]:
-    """Return the width rows of table (V, d) with the largest products: points (b, d).
+    """Return the `width` rows of a table (V, d) with the largest products.
 
-    (b, width) in no order, and their least score (b,); width <= V.
+    points (b, d) give rows (b, width), unordered, and their least score (b,); width <=
+    V.
     """
     import faiss
 
@@ -69,7 +70,7 @@ def best(points: Singles, table: Singles, width: int) -> tuple[Ints, Floats]:
 
 
 def largest(scores: Floats, width: int) -> NDArray[np.intp]:
-    """Return the columns of the largest scores, of equals the first: (b, width).
+    """Return the columns of the largest scores; ties go to the first: (b, width).
 
     scores (b, n), of absolute values below 1,000, are rounded; n < 2^17.
     """
@@ -81,7 +82,7 @@ def largest(scores: Floats, width: int) -> NDArray[np.intp]:
 
 
 class Nearest:
-    """The words nearest to rows of a table (V + 1, d), of its first `size` rows."""
+    """Nearest words among a table's first `size` rows; table (V + 1, d)."""
 
     def __init__(self, rows: Singles, size: int) -> None:
         self.lengths = row_lengths(rows)
@@ -92,9 +93,9 @@ class Nearest:
         self._rows = rows
 
     def query(self, block: slice | NDArray[np.intp], width: int) -> tuple[Ints, Floats]:
-        """Return width words of each row, (b, width), and a bound on all others (b,).
+        """Return `width` words per row, (b, width), and a bound on all others (b,).
 
-        No word that is not returned is nearer than the bound; inf where all are.
+        No other word is nearer than the bound; inf if all words are returned.
         """
         points, lengths = self._rows[block], self.lengths[block]
         ones = np.ones((len(points), 1), np.float32)
@@ -106,9 +107,9 @@ class Nearest:
 
 
 def farthest(rows: Vectors, size: int) -> Floats:
-    """Return the distance of each row to the farthest of the first size: (m,) float64.
+    """Return each row's distance to the farthest of the first `size`: (m,) float64.
 
-    By distances to the middle, most words are too near to it to be looked at.
+    Most words are so near the centre that they can be skipped.
     """
     far = _Farthest(rows, size)
     distances = np.empty(len(rows))
@@ -124,8 +125,8 @@ def farthest(rows: Vectors, size: int) -> Floats:
 def diameter(rows: Vectors) -> float:
     """Return the largest distance between two rows, in float64.
 
-    Of the rows by descending distance to the middle, those are looked at that may be
-    of a pair farther apart than any seen so far, each with the rows after it.
+    Rows are visited by descending distance to the centre, as long as they may be
+    in a pair farther apart than any so far, each with the rows after it.
     """
     far = _Farthest(rows, len(rows))
     seen = [float(far.distances(far.outermost[:1])[0])]
@@ -141,9 +142,9 @@ def diameter(rows: Vectors) -> float:
 
 
 class _Farthest:
-    """Words by descending distance to the middle: the farthest of any row come early.
+    """Words by descending distance to the centre, so the farthest come early.
 
-    |x - y| <= |x - c| + |y - c|: where that is less than a distance already seen, y is
+    |x - y| <= |x - c| + |y - c|: if that is less than a distance already found, y is
     not the farthest of x.
     """
 
@@ -165,10 +166,10 @@ class _Farthest:
     def distances(
         self, ids: NDArray[np.intp], least: float = 0.0, first: int = 0
     ) -> Floats:
-        """Return the distances of rows to their farthest words: (n,) float64.
+        """Return the distance from each row to its farthest word: (n,) float64.
 
-        Where one is below least, any bound below least may be returned. The words
-        before the first, of the outermost ones, need not be looked at.
+        If it is below least, any value below least may be returned. The outermost words
+        before `first` are skipped.
         """
         points = np.hstack((self._relative(ids), np.ones((len(ids), 1), np.float32)))
         radii = self.radii[ids]
@@ -196,7 +197,7 @@ class _Farthest:
         return np.asarray((self._rows[ids] - self._middle).astype(np.float32))
 
     def _exact(self, ids: NDArray[np.intp], words: Rows) -> Floats:
-        """Return the largest distance of each row to its words, (n, w): (n,)."""
+        """Return the largest distance from each row to its words (n, w): (n,)."""
         most = np.empty(len(ids))
         for row, (x, others) in enumerate(zip(ids, words, strict=True)):
             gap = self._rows[self._words[others]].astype(np.float64) - self._rows[x]
@@ -205,12 +206,12 @@ class _Farthest:
 
 
 def row_lengths(rows: Vectors) -> Floats:
-    """Return the lengths of rows: (n,) float64."""
+    """Return the Euclidean norms of rows: (n,) float64."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))
 
 
 def lengths_from(vectors: Vectors, row: int, others: slice | Ints = _ALL) -> Floats:
-    """Return the distances of a row to others, by direct differences: (n,) float64."""
+    """Return distances from a row to others by direct differences: (n,) float64."""
     rows, point = vectors[others], vectors[row].astype(np.float64)
     squares = np.empty(len(rows))
     count = max(1, _HELD // len(point))
@@ -223,7 +224,7 @@ def lengths_from(vectors: Vectors, row: int, others: slice | Ints = _ALL) -> Flo
 
 
 def distances_of_pairs(vectors: Vectors, a: Rows, b: Rows) -> Floats:
-    """Return the distances of pairs of rows, by direct differences: (m,) float64."""
+    """Return distances between pairs of rows by direct differences: (m,) float64."""
     squares = np.empty(len(a))
     for part in blocks(len(a), _PAIRS):
         gap = vectors[a[part]].astype(np.float64)
@@ -233,5 +234,5 @@ def distances_of_pairs(vectors: Vectors, a: Rows, b: Rows) -> Floats:
 
 
 def squared_error(dimensions: int, sums: Floats) -> Floats:
-    """Bound the error of squared distances in float32: sums of the two lengths (n,)."""
+    """Bound the float32 error of squared distances, given sums of norms (n,)."""
     return (2.0 * dimensions + 16.0) * 2.0**-24 * sums**2

@@ -1,9 +1,9 @@
-"""Files of vectors: opened, packed or not; their format told; .npz archives read.
+"""Files of vectors: opens them, detects their format, reads .npz archives.
 
-The format is told by name and first bytes. An .npz holds the arrays words (V,),
-vectors (V, d) and, if it knows them, counts (V,). Text has a word and d numbers a line,
-parted by spaces. A word may hold spaces and no-break spaces (GloVe 840B has both), so a
-line is divided from the right; bytes are divided, not text, since Python counts
+The format is detected from name and first bytes. An .npz has the arrays words (V,),
+vectors (V, d) and, optionally, counts (V,). Text has a word and d numbers per line,
+separated by spaces. A word may contain spaces and no-break spaces (GloVe 840B has
+both), so lines are split from the right; bytes are split, not text, since Python counts
 no-break spaces as blanks. GloVe files are such lines, without a header, by descending
 frequency (Pennington et al., EMNLP 2014; nlp.stanford.edu/projects/glove). word2vec has
 a header `words dimensions`, then text or binary: the word, a space, d little-endian
@@ -59,21 +59,21 @@ FORMATS = ("glove", "word2vec", "fasttext", "npz")
 
 @contextmanager
 def open_packed(path: Path) -> Iterator[io.BufferedReader]:
-    """Open a file, packed or not; errors in reading are raised as LexiconError."""
+    """Open a file, compressed or not; raise read errors as LexiconError."""
     try:
         watched = io.BufferedReader(_Watched(path), 2**20)
         with watched, _decompress(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
         raise LexiconError(
-            f"{path}: the packed file is damaged or truncated"
+            f"{path}: the compressed file is damaged or truncated"
         ) from error
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror or error}") from error
 
 
 class _Watched(io.FileIO):
-    """A file that tells how much of it was read."""
+    """A file that reports how much of it has been read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
@@ -93,8 +93,8 @@ def _decompress(file: io.BufferedReader) -> io.BufferedReader:
             return _unzip(file)
         except RuntimeError:
             raise LexiconError(
-                f"{file.name}: packed with a password, or in an unknown way; unpack it "
-                "and import the file in it"
+                f"{file.name}: password-protected, or compressed in an unknown way; "
+                "decompress it and import the file in it"
             ) from None
     suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
@@ -110,7 +110,7 @@ def _unzip(file: io.BufferedReader) -> io.BufferedReader:
         return file
     if len(names) != 1:
         raise LexiconError(
-            f"{file.name}: {len(names)} files in it; unpack it and import one"
+            f"{file.name}: {len(names)} files in it; extract it and import one of them"
         )
     return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
@@ -118,7 +118,7 @@ def _unzip(file: io.BufferedReader) -> io.BufferedReader:
 def read_npz(
     stream: BinaryIO, location: str, *, limit: int | None = None
 ) -> RawVectors:
-    """Read an archive, or its first `limit` words, as text or as UTF-8 bytes."""
+    """Read an archive, or its first `limit` words, stored as text or UTF-8 bytes."""
     # numpy seeks in the archive, which a stream that is being unpacked cannot.
     source = stream if stream.seekable() else io.BytesIO(stream.read())
     try:
@@ -129,12 +129,13 @@ def read_npz(
             words = np.char.decode(words, "utf-8")
     except (*_DAMAGED, *_NO_ARRAYS, OSError) as error:
         raise LexiconError(
-            f"{location}: not a whole .npz "
-            f"with the arrays words and vectors ({type(error).__name__})"
+            f"{location}: not a complete .npz file with the arrays words and vectors "
+            f"({type(error).__name__})"
         ) from None
     if words.ndim != 1 or words.dtype.kind != "U":
         raise LexiconError(
-            f"{location}: words must be one row of text, found {words.dtype.name}"
+            f"{location}: words must be a one-dimensional array of text, found "
+            f"{words.dtype.name}"
         )
     return assemble(words.tolist(), vectors, counts, location, limit=limit)
 
@@ -147,7 +148,7 @@ def assemble(
     *,
     limit: int | None = None,
 ) -> RawVectors:
-    """Check that the arrays of a source fit each other; float16 stays float16."""
+    """Check that a source's arrays match each other; float16 stays float16."""
     if vectors.ndim != 2 or vectors.dtype.kind != "f" or not vectors.shape[1]:
         kind = vectors.dtype.name
         msg = f"{location}: vectors must be a matrix of floats, found {kind}"
@@ -165,17 +166,17 @@ def assemble(
             fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
             plain_counts = counts.astype(np.float64)[:limit] if fits else np.zeros(1)
             if not ((plain_counts > 0).all() and np.isfinite(plain_counts.sum())):
-                msg = f"counts must be {len(words)} numbers above 0, of a finite sum"
+                msg = f"counts must be {len(words)} positive numbers with a finite sum"
                 raise LexiconError(f"{location}: {msg}")
     return check(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
 
 @dataclass(frozen=True, slots=True)
 class RawVectors:
-    """Words and vectors as a file gives them, before anything is folded or dropped.
+    """Words and vectors as in the file, before anything is folded or dropped.
 
-    words list[n]; vectors (n, d) float32 (float16 where the source is);
-    counts (n,) float64 > 0, or None where the source has none.
+    words list[n]; vectors (n, d) float32 (float16 if the source is);
+    counts (n,) float64 > 0, or None if the source has none.
     """
 
     words: list[str]
@@ -186,13 +187,13 @@ class RawVectors:
 def check(
     raw: RawVectors, location: str, unit: str = "line", first: int = 1
 ) -> RawVectors:
-    """Return raw if it has words and finite vectors.
+    """Return raw unchanged if it has words and finite vectors.
 
-    Entry i of the file is named `unit` first + i in the message; a word itself never
-    is, because a file given by mistake may be a private text.
+    Errors refer to entry i of the file as `unit` first + i; a word itself never
+    appears, because a file given by mistake may be a private text.
     """
     if not raw.words:
-        raise LexiconError(f"{location}: no words in it")
+        raise LexiconError(f"{location}: it contains no words")
     for start in range(0, len(raw.words), _ROWS):
         finite = np.isfinite(raw.vectors[start : start + _ROWS]).all(axis=1)
         if not finite.all():
@@ -204,7 +205,7 @@ def check(
 
 
 def count_dimensions(line: bytes) -> int:
-    """Count the numbers at the end of a line; the first field is never one."""
+    """Count the numbers at the end of a line; the first field never counts."""
     fields = line.replace(b"\t", b" ").rstrip(_BLANKS).split(b" ")
     count = 0
     while count < len(fields) - 1 and _is_number(fields[-1 - count]):
@@ -213,7 +214,7 @@ def count_dimensions(line: bytes) -> int:
 
 
 def divide(line: bytes, d: int) -> tuple[bytes, list[float]] | None:
-    """Divide a line into a word and d numbers; None where it is no such line."""
+    """Split a line into a word and d numbers, or return None."""
     word, _, rest = line.partition(b" ")
     try:
         values = _numbers(b"[" + rest.rstrip(_BLANKS).replace(b" ", b",") + b"]")
@@ -248,9 +249,9 @@ def read_lines(
     first: int = 1,
     limit: int | None = None,
 ) -> RawVectors:
-    """Read lines `word v1 ... vd` to the end, or `limit` of them.
+    """Read lines `word v1 ... vd` to the end, or up to `limit` of them.
 
-    dimensions: d where a header said it, else what the first line holds; first is
+    dimensions: d from a header, else from the first line; first is
     the number of the first line, for messages. Needs the memory of the vectors and one
     line. Raises LexiconError naming the line.
     """
@@ -291,7 +292,7 @@ def _decode(word: bytes, where: str) -> str:
 def read_word2vec(
     stream: BinaryIO, location: str, *, limit: int | None = None, text: bool = False
 ) -> RawVectors:
-    """Read a file or its first `limit` words; text: it is no binary one."""
+    """Read a word2vec file or its first `limit` words; text: it is not binary."""
     if not isinstance(stream, io.BufferedReader):
         stream = io.BufferedReader(cast(io.RawIOBase, stream), 2**20)
     header = parse_header(stream.readline(64))
@@ -319,7 +320,7 @@ read_fasttext = partial(read_word2vec, text=True)
 
 
 def parse_header(line: bytes) -> tuple[int, int] | None:
-    """Return the numbers of words and dimensions if the line is a header."""
+    """Return the numbers of words and dimensions in a header, None if it is none."""
     fields = line.removeprefix(b"\xef\xbb\xbf").split()
     if len(fields) != 2 or not line.endswith(b"\n"):
         return None
@@ -330,7 +331,7 @@ def parse_header(line: bytes) -> tuple[int, int] | None:
 
 
 def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVectors:
-    """Read the wanted entries after the header, fewer where the stream ends."""
+    """Read the wanted entries after the header, fewer if the stream ends."""
     words: list[str] = []
     flat = bytearray()
     width = 4 * d
@@ -353,7 +354,7 @@ def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVec
 
 
 def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
-    """Recognise text by its first line: a word and d fields of numbers."""
+    """Return whether the first line is text: a word and d numeric fields."""
     line, feed, _ = stream.peek(2**16)[: 2**16].partition(b"\n")
     fields = line.rstrip().rsplit(b" ", dimensions)
     if feed and len(fields) <= dimensions and len(line) < dimensions:
@@ -366,7 +367,7 @@ _ATTACKERS = read_lines, read_word2vec, read_fasttext, read_npz
 
 
 def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors, str]:
-    """Read the first `limit` words of a file; return also its format."""
+    """Read the first `limit` words of a file; also return its format."""
     location = str(path)
     streams.check_file(path, "vectors")
     if format is not None and format not in FORMATS:
@@ -380,7 +381,7 @@ def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors,
 
 
 def sha256(path: Path) -> str:
-    """Compute the sha256 of a file as it lies on disk."""
+    """Compute the sha256 of a file as stored on disk."""
     streams.check_file(path, "vectors")
     try:
         return streams.digest_of_file(path)
@@ -389,7 +390,7 @@ def sha256(path: Path) -> str:
 
 
 def _detect(path: Path, stream: io.BufferedReader) -> str:
-    """Detect the format by suffix and first bytes, which stay unread."""
+    """Detect the format from suffix and first bytes, without consuming them."""
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix
     if head.startswith(ZIP) or suffix == ".npz":

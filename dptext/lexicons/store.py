@@ -3,12 +3,12 @@
     meta.json                {"format": 2, "name", "digest", "meta": {...}}
     words.txt                one word a line, UTF-8, by descending count
     vectors.npy orders.npy far.npy counts.npy
-    synonym_ends.npy synonyms.npy information_content.npy parts.npy    where they are
+          synonym_ends.npy synonyms.npy information_content.npy parts.npy    optional
 
 The digest is the sha256 over the name and the sha256 of every file but meta.json,
 sorted by name, and the canonical JSON of meta. The name of the lexicon and the name of
 its source file (meta["file"]) are not in it: the same content has the same digest under
-any name. Lexicons lie in the package, in the user's store and in the cache.
+any name. Lexicons are in the package, in the user's store and in the cache.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     """Write a lexicon to a folder and return its digest.
 
-    beside: files, such as a licence, that are copied to it and are not in the digest.
-    lexicon.digest is not used: the digest is computed from the written files. A new
-    folder appears whole or not at all. In a folder that is there the files of the
+    beside: files to copy with it, such as a licence, which are not in the digest.
+    lexicon.digest is ignored: the digest is computed from the written files. A new
+    folder appears atomically. In an existing folder the files of the
     lexicon are replaced and all others (a licence) stay.
     """
     folder = Path(folder)
@@ -99,9 +99,9 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
 
 @contextlib.contextmanager
 def describe_errors(path: Path) -> Iterator[None]:
-    """Raise OutputError where a file or folder cannot be written.
+    """Raise OutputError if a file or folder cannot be written.
 
-    In the folder of the user's data it names the variable for another one.
+    For the user's data folder, the error names the variable that changes it.
     """
     try:
         yield
@@ -118,7 +118,7 @@ def describe_errors(path: Path) -> Iterator[None]:
 
 
 def load(folder: Path, *, verify: bool = True) -> Lexicon:
-    """Open the lexicon in a folder; the arrays stay on disk until they are used.
+    """Open the lexicon in a folder; its arrays stay on disk until used.
 
     verify compares the content with the digest. A folder is opened once until it
     changes. Raises LexiconError for a folder that is not a lexicon, was changed, or is
@@ -149,7 +149,7 @@ def state(folder: Path) -> cache.FolderState:
 
 
 class Description(NamedTuple):
-    """What meta.json says."""
+    """The content of meta.json."""
 
     name: str
     digest: str
@@ -157,7 +157,7 @@ class Description(NamedTuple):
 
 
 def read_meta(folder: Path) -> Description:
-    """Read meta.json alone."""
+    """Read only meta.json."""
     try:
         document = json.loads((folder / META).read_bytes())
     except OSError as error:
@@ -184,7 +184,7 @@ def content_digest(
 ) -> str:
     """Return the digest of the files in a folder and of meta.
 
-    With its state the folder is read only if it has changed (dptext.cache).
+    If its state is given, the folder is read only if changed (dptext.cache).
     """
 
     def compute() -> str:
@@ -206,7 +206,7 @@ def digest_in_memory(lexicon: Lexicon) -> str:
 
 
 def check(lexicon: Lexicon) -> None:
-    """Raise LexiconError unless the arrays fit dptext.types.Lexicon."""
+    """Raise LexiconError unless the arrays match dptext.types.Lexicon."""
     size = len(lexicon.words)
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
@@ -221,13 +221,17 @@ def check(lexicon: Lexicon) -> None:
     descending = all((np.diff(part) <= 0).all() for part in parts)
     inside, once = _permutations(orders, outputs)
     for is_kept, reason in (
-        (one_line, "a word is empty or holds a line break"),
+        (one_line, "a word is empty or contains a line break"),
         (distinct, "two words are the same in lower case"),
         (NUMBER in words, f"the element {NUMBER} is missing"),
         (finite, "counts must be finite and above 0"),
-        (descending, "words must stand by descending count, outputs first"),
-        (int(orders.max()) < size, "orders name a word beyond the last"),
-        (inside, "an order lists a word that is no output, not first in its own"),
+        (descending, "words must be sorted by descending count, outputs first"),
+        (int(orders.max()) < size, "orders refer to a word that does not exist"),
+        (
+            inside,
+            "an order lists a word that is not an output (and not first in its "
+            "own order)",
+        ),
         (once, "an order lists a word twice"),
         (np.isfinite(lexicon.vectors).all(), "vectors must be finite"),
     ):
@@ -236,9 +240,9 @@ def check(lexicon: Lexicon) -> None:
 
 
 def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
-    """Return whether orders list only outputs, none of them twice.
+    """Return whether orders list only outputs, and none of them twice.
 
-    The proof of rank rests on both. A word that is no output may come first in its own
+    The proof of rank needs both. A word that is not an output may come first in its own
     order, where rank leaves it out.
     """
     inside = once = True
@@ -273,13 +277,13 @@ def _check_shape(location: str, array: Array, kind: Kind, size: int) -> None:
 
 
 def _present(folder: Path) -> dict[str, Kind]:
-    """Return the arrays to open: the needed ones, and the optional ones that exist."""
+    """Return the arrays to open: required ones, and optional ones that exist."""
     absent = {each for each in _OPTIONAL if not (folder / f"{each}.npy").exists()}
     return {name: kind for name, kind in _ARRAYS.items() if name not in absent}
 
 
 def read_words(folder: Path) -> tuple[str, ...]:
-    """Read the words of a stored lexicon alone."""
+    """Read only the words of a stored lexicon."""
     try:
         text = (folder / WORDS).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -292,9 +296,9 @@ def read_words(folder: Path) -> tuple[str, ...]:
 
 
 def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, Array]:
-    """Open arrays of a vocabulary, which stay on disk.
+    """Memory-map the arrays of a vocabulary.
 
-    Raises LexiconError unless they are of their kinds.
+    Raises LexiconError unless they have the right types and shapes.
     """
     arrays = {}
     for name, kind in kinds.items():
@@ -306,7 +310,7 @@ def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, 
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
             if getattr(error, "errno", None) == errno.ENOMEM:
                 raise MemoryError from None  # the file is whole
-            reason = getattr(error, "strerror", None) or "not a whole .npy array"
+            reason = getattr(error, "strerror", None) or "not a complete .npy array"
             raise LexiconError(f"{path}: {reason}; import the lexicon again") from None
         # A plain view: np.memmap pays for its subclass at every slice.
         arrays[name] = np.asarray(plain)
@@ -315,13 +319,13 @@ def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, 
 
 
 def save_array(path: Path, array: Array) -> None:
-    """Write an array as .npy. Raises OSError with its reason, as on a full disk."""
+    """Write an array as .npy. Raises OSError with the cause, such as a full disk."""
     with open(path, "wb") as file:
         _write(array, file.write)
 
 
 def _write(array: Array, write: Callable[[bytes], object]) -> None:
-    """Write an array as .npy, by Python: errors of NumPy name no cause."""
+    """Write an array as .npy with Python, since NumPy's errors name no cause."""
     np.save(cast(BinaryIO, SimpleNamespace(write=write)), np.ascontiguousarray(array))
 
 
@@ -354,7 +358,7 @@ def _encoded_lines(words: tuple[str, ...]) -> bytes:
 
 
 def _canonical(meta: Meta) -> bytes:
-    """Write meta in its canonical form, for hashing; numpy scalars become numbers."""
+    """Return the canonical JSON of meta, for hashing; numpy scalars become numbers."""
     how: dict[str, Any] = {"separators": (",", ":"), "default": _plain}
     how |= {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
     return json.dumps(dict(meta), **how).encode()
@@ -363,7 +367,9 @@ def _canonical(meta: Meta) -> bytes:
 def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise LexiconError(f"meta holds a {type(value).__name__}, which JSON cannot carry")
+    raise LexiconError(
+        f"meta holds a {type(value).__name__}, which JSON cannot represent"
+    )
 
 
 def packaged_folder() -> Path:
@@ -381,9 +387,9 @@ def user_folder() -> Path:
 
 
 def stored_in(folder: Path) -> list[Path]:
-    """Return the paths in a folder, by name; none if it is missing or unreadable.
+    """Return the paths in a folder by name; empty if missing or unreadable.
 
-    A service may have the home folder of another user: built-in data need no folder.
+    A service may run with another user's home folder; built-in data need no folder.
     """
     try:
         return sorted(folder.iterdir())
@@ -392,21 +398,21 @@ def stored_in(folder: Path) -> list[Path]:
 
 
 def cached_folder() -> Path:
-    """Return the folder of implicitly imported lexicons."""
+    """Return the cache folder of implicitly imported lexicons."""
     return cache.folder() / "lexicons"
 
 
 def lexicon_folder(name: str) -> Path:
-    """Return the folder of an imported lexicon; UsageError for an unfit name."""
+    """Return an imported lexicon's folder. Raises UsageError for an invalid name."""
     if name in (BUILTIN, ENGLISH):
         msg = f"the name {name!r} is that of the built-in lexicon; choose another"
         raise UsageError(msg)
     if not is_name(name):
-        msg = "a lexicon's name is made of letters, digits, '_', '-' and '.'"
+        msg = "a lexicon's name may contain only letters, digits, '_', '-' and '.'"
         raise UsageError(msg)
     return user_folder() / name
 
 
 def is_name(text: str) -> bool:
-    """Return whether a text can be the name of an imported lexicon."""
+    """Return whether a text is a valid name for an imported lexicon."""
     return _NAME.fullmatch(text) is not None

@@ -1,12 +1,12 @@
-"""Topics of public text: a small file, and each of its sizes as a lexicon.
+"""Topics of public text: a small file whose sizes open as lexicons.
 
-A file of topics (`dptext topics build`) holds several sets of topics, of 4, 16, 64 and
-256 say, made of the same public text. A set is opened as a lexicon of K words by the
-name `topics:NAME/K`: each "word" is a written topic, its vector is the centre
-of the topic, and its order holds the other topics by distance. So mechanisms, audits
-and reports treat a drawn topic as they treat a drawn word.
+A topics file (`dptext topics build`) holds several sets of topics, such as 4, 16, 64
+and 256, built from the same public text. A set is opened as a lexicon of K words under
+the name `topics:NAME/K`: each "word" is a written topic, its vector is the centre of
+the topic, and its order lists the other topics by distance. So mechanisms, audits and
+reports treat a drawn topic as they treat a drawn word.
 
-The file lies in the user's store as topics/NAME.json, or anywhere by its path.
+The file is topics/NAME.json in the user's store, or any file given by path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What a classifier keeps of the labels of held-out public texts."""
+    """How well a classifier predicts the labels of held-out public texts."""
 
     #: Epsilon of a whole text, in nats.
     epsilon: float
@@ -58,7 +58,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class TopicsOfSize:
-    """K topics."""
+    """A set of K topics."""
 
     #: Centre of each topic among the vectors of public texts, (K, d).
     centres: tuple[tuple[float, ...], ...]
@@ -75,13 +75,13 @@ class TopicsOfSize:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Return the written form of each topic."""
+        """Return each topic as it is written."""
         return tuple(", ".join(words) for words in self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class PublicSource:
-    """A file of public text that topics were made of."""
+    """A file of public text that topics were built from."""
 
     name: str
     sha256: str
@@ -100,14 +100,14 @@ class LabelClassifier:
     def arrays(
         self, labels: Sequence[str]
     ) -> tuple[Ids, NDArray[np.float64], NDArray[np.float64]]:
-        """Return the class of each topic by its label, weights and constants."""
+        """Return the class of each topic's label, the weights and the intercepts."""
         rows = np.array([self.names.index(label) for label in labels], np.int32)
         return rows, np.array(self.weights), np.array(self.constants)
 
 
 @dataclass(frozen=True, slots=True)
 class TopicFile:
-    """A file of topics."""
+    """The content of a topics file."""
 
     format: int
     name: str
@@ -126,7 +126,7 @@ class TopicFile:
 
     @property
     def digest(self) -> str:
-        """Return the sha256 of all but the name."""
+        """Return the sha256 of everything except the name."""
         return digest_of_data(msgspec.to_builtins(replace(self, name="")))
 
     @property
@@ -136,24 +136,24 @@ class TopicFile:
 
 
 def folder() -> Path:
-    """Return the folder of the user's files of topics."""
+    """Return the user's folder of topics files."""
     return user_folder().parent / "topics"
 
 
 def topic_path(name: str) -> Path:
-    """Return where the file of a name, or of a path, lies."""
+    """Return the path of a topics file, given by name or path."""
     if is_name(name) and not name.endswith(_SUFFIX):
         return folder() / f"{name}{_SUFFIX}"
     return Path(name)
 
 
 def installed() -> list[str]:
-    """Return the names of the user's files of topics."""
+    """Return the names of the user's topics files."""
     return [path.stem for path in stored_in(folder()) if path.suffix == _SUFFIX]
 
 
 def read(name: str) -> TopicFile:
-    """Read a file of topics by name or path. Raises LexiconError."""
+    """Read a topics file by name or path. Raises LexiconError."""
     path = topic_path(name)
     streams.check_file(path, "file of topics")
     try:
@@ -174,13 +174,13 @@ def _read(path: Path, changed: int, size: int) -> TopicFile:
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise LexiconError(f"{path}: not a file of topics; build it again") from None
+        raise LexiconError(f"{path}: not a topics file; build it again") from None
     _check(document, path)
     return document
 
 
 def _check(document: TopicFile, path: Path) -> None:
-    """Raise LexiconError for a file that no build makes."""
+    """Raise LexiconError for a file that `build` cannot have written."""
     if document.format != FORMAT:
         raise LexiconError(
             f"{path}: topics of format {document.format}, this version reads {FORMAT}; "
@@ -208,12 +208,12 @@ def _check(document: TopicFile, path: Path) -> None:
 
 
 def encode(document: TopicFile) -> bytes:
-    """Write a file of topics as JSON."""
+    """Return a topics file as JSON."""
     return msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n"
 
 
 def size_for(numbers: Sequence[int], epsilon: float) -> int:
-    """Return the largest number of topics that an epsilon serves, else the smallest.
+    """Return the largest number of topics suitable for an epsilon, else the smallest.
 
     It is the largest K at which the nearest topic is written with probability
     e^epsilon / (e^epsilon + K - 1) of 95% or more. Both follow from settings alone.
@@ -224,9 +224,9 @@ def size_for(numbers: Sequence[int], epsilon: float) -> int:
 
 
 def split(name: str) -> tuple[str, int | None] | None:
-    """Divide `topics:NAME/K` into name and K, None where no size is named.
+    """Split `topics:NAME/K` into name and K, None if there is no size.
 
-    None for the name of any other lexicon.
+    Returns Returns None for the name of any other lexicon.
     """
     if not name.startswith(PREFIX):
         return None
@@ -238,12 +238,12 @@ def split(name: str) -> tuple[str, int | None] | None:
 
 
 def named(path: str, size: int | None) -> str:
-    """Return the name of the lexicon of a file of topics and a size."""
+    """Return the lexicon name for a topics file and a size."""
     return f"{PREFIX}{path}" + ("" if size is None else f"/{size}")
 
 
 def sized(name: str, epsilon: float) -> str:
-    """Name the lexicon of topics that serves an epsilon, where no size is named."""
+    """Add the size suitable for an epsilon to a topics name without a size."""
     parts = split(name)
     if parts is None or parts[1] is not None:
         return name
@@ -251,15 +251,14 @@ def sized(name: str, epsilon: float) -> str:
 
 
 def open_lexicon(name: str, size: int | None = None) -> Lexicon:
-    """Open topics of a size as a lexicon; the largest size where none is named.
+    """Open topics of a size as a lexicon; the largest size by default.
 
     Raises LexiconError for an unknown name or size.
     """
     if not name:
         raise LexiconError(
-            f"topics: name a file of topics with {option('topics', 'NAME')} (`dptext "
-            "topics build` "
-            "makes one from public text)"
+            f"topics: name a topics file with {option('topics', 'NAME')} (`dptext "
+            "topics build` makes one from public text)"
         )
     document = read(name)
     number = size or max(document.numbers)
@@ -270,7 +269,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the user's topics by the digest of their lexicon, None without any."""
+    """Open the user's topics by their lexicon's digest, None if missing."""
     for name in installed():
         try:
             document = read(name)
@@ -287,11 +286,11 @@ def _digest(document: TopicFile, size: int) -> str:
 
 
 def as_lexicon(document: TopicFile, size: int, source: str) -> Lexicon:
-    """Return topics of a size as a lexicon, the commonest topic first.
+    """Return topics of a size as a lexicon, most frequent topic first.
 
-    source: the name or path by which the file is read again.
+    source: the name or path to read the file again.
 
-    The last row stands for texts without a topic: the mean of all centres, and the
+    The last row is for texts without a topic: the mean of all centres, and the
     topics by descending count.
     """
     topics = document.sizes[str(size)]
@@ -324,9 +323,9 @@ def as_lexicon(document: TopicFile, size: int, source: str) -> Lexicon:
 
 
 def _orders(centres: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """Return for each topic itself and the others by distance: (K + 1, K).
+    """Return each topic followed by the others by distance: (K + 1, K).
 
-    The last row, for texts without a topic, holds all by descending count.
+    The last row, for texts without a topic, lists all by descending count.
     """
     size = len(centres)
     squared = ((centres[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
@@ -337,7 +336,7 @@ def _orders(centres: NDArray[np.float64]) -> NDArray[np.uint16]:
 
 @dataclass(frozen=True, eq=False)
 class TopicSearch:
-    """Finds the nearest of K topics for vectors of texts; the same in any batch."""
+    """Finds the nearest of K topics for text vectors, independent of the batch."""
 
     #: Centres (K, d), the commonest topic first.
     centres: NDArray[np.float64]
@@ -345,9 +344,9 @@ class TopicSearch:
     classes: tuple[Ids, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def find(self, vectors: NDArray[np.float64]) -> Ids:
-        """Return the row of the nearest topic: (n, d) -> (n,), -1 without one.
+        """Return the row of the nearest topic: (n, d) -> (n,), -1 if none.
 
-        A vector of another length, or with a number that is not finite, has no topic.
+        A vector of the wrong length, or with a non-finite number, has no topic.
         """
         topics = np.full(len(vectors), -1, np.int32)
         if vectors.ndim != 2 or vectors.shape[1] != self.centres.shape[1]:
@@ -364,12 +363,12 @@ class TopicSearch:
 
 
 def nearest(lexicon: Lexicon) -> TopicSearch:
-    """Make ready the search for the nearest topic of a lexicon of topics."""
+    """Prepare the nearest-topic search for a lexicon of topics."""
     return build_nearest(topic_file(lexicon), int(lexicon.meta["topics"]["size"]))
 
 
 def build_nearest(document: TopicFile, size: int) -> TopicSearch:
-    """Make ready the same search among topics of a size, the commonest first."""
+    """Prepare the nearest-topic search for a size, most frequent topic first."""
     topics = document.sizes[str(size)]
     order = np.lexsort((np.arange(size), -np.array(topics.counts, np.float64)))
     centres = np.array(topics.centres, np.float64)[order]
@@ -380,7 +379,7 @@ def build_nearest(document: TopicFile, size: int) -> TopicSearch:
 
 
 def topic_file(lexicon: Lexicon) -> TopicFile:
-    """Read the file of a lexicon of topics. Raises LexiconError where it changed."""
+    """Read the file behind a lexicon of topics. Raises LexiconError if it changed."""
     meta = lexicon.meta["topics"]
     document = read(str(meta["source"]))
     if _digest(document, int(meta["size"])) != lexicon.digest:

@@ -1,4 +1,4 @@
-"""Means of the vectors of a text's words, and weights by how common a word is."""
+"""Mean word vectors of texts, and weights by word frequency."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def means(
 ) -> Floats:
     """Return the mean vector of each text's words; the same in any batch: (m, d).
 
-    rows (V + 1, d), the last for unknown words and for texts without words; ids (n,)
-    rows of the words of all texts; counts (t,) how many words each text has; part, the
-    texts that are wanted.
+    rows (V + 1, d), the last for unknown words and texts without words; ids (n,)
+    are the rows of all words; counts (t,) is the number of words per text; part, the
+    wanted texts.
     """
     ends, counts = np.cumsum(counts)[part], counts[part]
     begins = ends - counts
@@ -47,13 +47,12 @@ def means(
 # Pipelines of one process, as of an evaluation, mostly have one lexicon.
 @lru_cache(maxsize=2)
 def weigh(lexicon: Lexicon, a: float) -> Lexicon:
-    """Return a lexicon for smooth inverse frequency.
+    """Return a lexicon weighted by smooth inverse frequency.
 
-    Each vector times a / (a + frequency), less its part along the first singular vector
-    of the weighted table, words counted by frequency: all of it public. The unknown
-    word, of unknown frequency, has the weight of the rarest word.
-    Raises LexiconError where nothing is left.
-    Source: Arora, Liang and Ma 2017.
+    Each vector is multiplied by a / (a + frequency), less its part along the first
+    singular vector of the table weighted by word frequency; all of it is public. The
+    unknown word has the weight of the rarest word. Raises LexiconError if nothing is
+    left. Source: Arora, Liang and Ma 2017.
     """
     vectors = np.asarray(lexicon.vectors, np.float64)
     prior = np.append(lexicon.prior, lexicon.prior.min())
@@ -64,7 +63,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     rows -= (rows @ common)[:, None] * common
     if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
         raise LexiconError(
-            f"lexicon {lexicon.name}: its vectors lie in one direction, which "
+            f"lexicon {lexicon.name}: its vectors all point in one direction, which "
             f"{option('pool', 'sif')} removes; use {option('pool', 'mean')}"
         )
     digest = digest_of_data([lexicon.digest, "sif", a])
@@ -74,7 +73,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
 def with_vectors(
     lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
 ) -> Lexicon:
-    """Replace the vectors of a lexicon, and drop all data derived from the old ones."""
+    """Replace a lexicon's vectors, and drop data derived from the old ones."""
     meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
     return replace(
         lexicon,

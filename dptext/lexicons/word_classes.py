@@ -1,4 +1,4 @@
-"""Classes of delicate, closed and vulgar words over the rows of any lexicon.
+"""Classes of sensitive, closed and vulgar words over the rows of any lexicon.
 
 The lists are public data (dptext/data/words/english_classes.txt): special categories
 of personal data, words that should never be outputs, and the words of news. A word
@@ -52,7 +52,7 @@ _FIRST = 12
 
 
 class SpecialRecords(NamedTuple):
-    """Counts records, and records with words of special categories of personal data."""
+    """Counts of all records, and of those with words of special categories."""
 
     #: Numbers of the first ones, from 1.
     first: tuple[int, ...] = ()
@@ -61,7 +61,7 @@ class SpecialRecords(NamedTuple):
     records: int = 0
 
     def then(self, other: SpecialRecords) -> SpecialRecords:
-        """Count the records of both, in this order."""
+        """Combine the counts of two groups, in order."""
         behind = (self.records + number for number in other.first)
         return SpecialRecords(
             first=(*self.first, *behind)[:_NAMED],
@@ -72,7 +72,7 @@ class SpecialRecords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RowClasses:
-    """The classes of the rows of a lexicon, V words: arrays (V,)."""
+    """The classes of a lexicon's rows: arrays (V,)."""
 
     special: NDArray[np.uint8]
     """The special categories of each word: bit i is set for SPECIAL[i]."""
@@ -83,40 +83,40 @@ class RowClasses:
 
     @property
     def delicate(self) -> Mask:
-        """Mask the words that a decoder writes only where they were drawn."""
+        """Return a mask of words that a decoder writes only where they were drawn."""
         return self.never | self.news | (self.special > 0)
 
     def in_category(self, category: str) -> Mask:
-        """Mask the words of a special category, one of SPECIAL."""
+        """Return a mask of words in a special category, one of SPECIAL."""
         return (self.special >> SPECIAL.index(category) & 1).astype(bool)
 
 
 def classes_of_words(words: Sequence[str], language: str = ENGLISH) -> RowClasses:
-    """Return the classes of words by their spelling in any case.
+    """Return the classes of words by their spelling, ignoring case.
 
-    No word has a class in a language without lists. Words that stand for numbers
+    No word has a class in a language without lists. Words that represent numbers
     ("<number 1>") have none.
     """
     return _classes(tuple(words), language)
 
 
 def classes_of_lexicon(lexicon: Lexicon) -> RowClasses:
-    """Return the classes of the words of a lexicon, by the lists of its language.
+    """Return the classes of a lexicon's words, from the lists of its language.
 
-    A lexicon of unknown language is read with the English lists.
+    A lexicon of unknown language uses the English lists.
     """
     return classes_of_words(lexicon.words, language_of_lists(lexicon))
 
 
 def language_of_lists(lexicon: Lexicon) -> str:
-    """Return the language of the lists that a lexicon is read with."""
+    """Return the language of the lists used for a lexicon."""
     return ENGLISH if lexicon.language == "unknown" else lexicon.language
 
 
 def has_special_words(words: Words, redrawn: Ints, lexicon: Lexicon) -> Mask:
-    """Mask the texts with a replaced word of a special category: (r,).
+    """Return a mask of texts with a replaced special-category word: (r,).
 
-    redrawn: positions of the pieces that are made new, before they are.
+    redrawn: positions of the pieces that will be drawn anew.
     """
     special_texts = np.zeros(len(words.ends), bool)
     special_texts[words.texts[_special_rows(lexicon)[words.ids]]] = True
@@ -134,7 +134,7 @@ def has_special_words(words: Words, redrawn: Ints, lexicon: Lexicon) -> Mask:
 
 @lru_cache(maxsize=2)
 def _special_rows(lexicon: Lexicon) -> Mask:
-    """Return which rows have words of special categories: (V + 1,), the last not."""
+    """Return a mask of rows with special-category words: (V + 1,), last False."""
     rows = np.zeros(len(lexicon.words) + 1, bool)
     listed = _special(language_of_lists(lexicon))
     rows[[row for word, row in lexicon.row_of.items() if word in listed]] = True
@@ -142,7 +142,7 @@ def _special_rows(lexicon: Lexicon) -> Mask:
 
 
 def special_records(words: Words, records: Sequence[Record]) -> SpecialRecords:
-    """Count the records of words, and number those with special categories."""
+    """Count the records in a batch, and those with special categories."""
     # What stands between records, such as a header, has no ordinal.
     numbers = np.cumsum([record.ordinal >= 0 for record in records])
     total = int(numbers.max(initial=0))
@@ -186,7 +186,7 @@ def _classes(words: tuple[str, ...], language: str) -> RowClasses:
 
 @cache
 def digest(language: str = ENGLISH) -> str:
-    """Return the digest of the lists of a language: outputs depend on them."""
+    """Return the digest of a language's lists, on which outputs depend."""
     return digest_of_data(
         [
             (each.name, each.special, each.never, each.news, sorted(each.words))
@@ -196,19 +196,19 @@ def digest(language: str = ENGLISH) -> str:
 
 
 def written_as_drawn(lexicon: Lexicon) -> Mask:
-    """Mask the words written where they were drawn, nowhere else: (V,).
+    """Return a mask of words written only where they were drawn: (V,).
 
-    They are those of closed classes: names, the nouns that unknown words become,
+    These are words of closed classes: names, the nouns that unknown words become,
     places, organisations, months, weekdays, numbers in words, negation, words of a
-    gender (dptext/data/words/closed_classes.txt). A decoder that put another word in
-    their place, or put them where another word was drawn, would guess at an identity,
-    lose a negation or turn a gender.
+    gender (dptext/data/words/closed_classes.txt). A decoder that replaced
+    them, or wrote them where another word was drawn, would guess at an identity,
+    lose a negation or change a gender.
     """
     return _rows(lexicon.words, language_of_lists(lexicon), _READING)
 
 
 def sealed_words(lexicon: Lexicon) -> Mask:
-    """Mask the words that occur only in orders of their own class: (V,)."""
+    """Return a mask of words that occur only in orders of their own class: (V,)."""
     return _rows(lexicon.words, language_of_lists(lexicon), (*_READING, *_OPEN))
 
 
@@ -226,10 +226,10 @@ def _rows(words: tuple[str, ...], language: str, but: tuple[str, ...]) -> Mask:
 
 
 def vulgar_rows(lexicon: Lexicon) -> Mask:
-    """Mask the vulgar words of a lexicon, with the unknown word: (V + 1,).
+    """Return a mask of a lexicon's vulgar words, including unknown: (V + 1,).
 
-    The built-in lexicon, and imports with English orders, know them and never draw
-    them; a decoder does not write them. They remain candidates of what a word was.
+    The built-in lexicon, and imports with English orders, contain them but never draw
+    them; a decoder does not write them. They remain possible originals.
     """
     rows = np.zeros(len(lexicon.words) + 1, bool)
     row_of = lexicon.row_of
@@ -240,11 +240,11 @@ def vulgar_rows(lexicon: Lexicon) -> Mask:
 
 @lru_cache(maxsize=2)
 def neutral_for_news(lexicon: Lexicon) -> Ids:
-    """Return a neutral word to write in the place of each word of news: (V,) int32.
+    """Return a neutral word to write instead of each news word: (V,) int32.
 
-    It is the commonest of the first replacements that the word of news lists which are
-    of the same part of speech and no delicate words, of no closed class, not vulgar and
-    no function words. A word that is no word of news, or lists no neutral word, stays.
+    It is the most frequent of the news word's first replacements that are
+    of the same part of speech and not delicate, of a closed class, vulgar or
+    function words. Other words, and those without such a replacement, stay.
     """
     classes = classes_of_lexicon(lexicon)
     neutral = ~(classes.delicate | written_as_drawn(lexicon))

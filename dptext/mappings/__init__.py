@@ -4,8 +4,8 @@ A file holds `Params`, a frozen dataclass and subclass of `mappings.Params`: the
 settings in a profile. Their `prepare` returns a `Mapping`. It sees noisy points and
 public vectors only, never the input word: post-processing.
 
-Nearest neighbours are exact, on the processor or a device of torch. Single precision
-proposes candidates, float64 decides; among equals the smaller id comes first. So the
+Nearest neighbours are exact, on the CPU or a torch device. Single precision
+proposes candidates, float64 decides; ties go to the smaller id. So the
 word does not depend on its batch, nor on the order in which a library for matrix
 products, or a device, adds up.
 """
@@ -45,36 +45,36 @@ class Params(ABC):
 
     @abstractmethod
     def prepare(self, index: Index) -> Mapping:
-        """Make the mapping ready for the words of an index."""
+        """Prepare the mapping for the words of an index."""
 
 
 class Mapping(Prepared, ABC):
-    """A mapping made ready."""
+    """A prepared mapping."""
 
     __slots__ = ()
 
     @abstractmethod
     def find(self, points: Points, bits: RandomBits) -> Ids:
-        """Return the word of each point: (n, d) -> (n,) int32.
+        """Return the word for each point: (n, d) -> (n,) int32.
 
-        bits: for the mapping alone, in lanes from 0, independent of the noise.
+        bits: random bits for the mapping only, independent of the noise.
         """
 
 
 def score_table(part: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the matrix whose product with (z, 1) scores the words: (d + 1, m)."""
+    """Return the matrix that scores words by its product with (z, 1): (d + 1, m)."""
     table = np.empty((part.shape[1] + 1, len(part)), np.float32)
     table[:-1], table[-1] = part.T, squares(part) / -2.0
     return table
 
 
 def squares(vectors: NDArray[np.float32]) -> Floats:
-    """Return the squared lengths of rows: (n,) float64."""
+    """Return the squared norms of rows: (n,) float64."""
     return np.asarray(np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64))
 
 
 class Tiles:
-    """Finds candidates by matrix products of numpy, tile by tile.
+    """Finds candidates by numpy matrix products, tile by tile.
 
     The score of a word v at a point z is <v, z> - |v|^2 / 2, larger for a nearer word.
     """
@@ -86,7 +86,7 @@ class Tiles:
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
     ) -> Pairs:
-        """Return all words that may be among the `count` nearest of each point.
+        """Return all words that may be among each point's `count` nearest.
 
         slack (n,) bounds the error of the difference of two scores.
         """
@@ -128,9 +128,9 @@ class Tiles:
 def by_point(
     parts: Sequence[tuple[Ints, Ints, NDArray[np.float32]]], least: NDArray[np.float32]
 ) -> Pairs:
-    """Order candidates by point, given as rows, ids and scores of parts of the words.
+    """Sort candidates by point, given rows, ids and scores per tile.
 
-    Candidates that score less than least (n,) of their point are left out.
+    Candidates scoring below their point's least (n,) are dropped.
     """
     rows, ids, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
     kept = np.flatnonzero(scores >= least[rows])
@@ -151,7 +151,7 @@ class Index:
         self._longest = float(np.sqrt(2.0 * self._halves.max()))
 
     def on(self, device: str) -> Index:
-        """Return an index of the same words that searches on a device of torch.
+        """Return an index of the same words that searches on a torch device.
 
         Raises UsageError if the device cannot be used.
         """
@@ -170,8 +170,8 @@ class Index:
     def nearest(self, points: Points, count: int) -> Ints:
         """Return the `count` nearest words of each point, nearest first: (n, count).
 
-        argmin |v - z| = argmax <v, z> - |v|^2 / 2; among equals the smaller id comes
-        first. All of V if it has no more than count words.
+        argmin |v - z| = argmax <v, z> - |v|^2 / 2; ties go to the smaller id. Returns
+        all V words if there are no more than count.
         """
         count = min(count, self._size)
         nearest = np.empty((len(points), count), np.int64)
@@ -182,7 +182,7 @@ class Index:
         return nearest
 
     def _slack(self, points: Points) -> NDArray[np.float32]:
-        """Bound the error of differences of scores in single precision: (n,).
+        """Bound the single-precision error of score differences: (n,).
 
         The error of a sum of n products is at most n 2^-24 times the sum of their
         absolute values, in any order of summation (Higham 2002, section 3.1).
@@ -193,7 +193,7 @@ class Index:
         return np.asarray(slack, np.float32)
 
     def _best(self, points: Points, candidates: Pairs, count: int) -> Ints:
-        """Return the nearest of the candidates of each point: (n, count)."""
+        """Return the nearest candidates of each point: (n, count)."""
         rows, ids = candidates
         counts = np.bincount(rows, minlength=len(points))
         scores = np.zeros(len(ids))
@@ -206,21 +206,21 @@ class Index:
         return np.asarray(ranked[firsts[:, None] + np.arange(count)])
 
     def _scores(self, points: Points, ids: Ints) -> Floats:
-        """Return <v, z> - |v|^2 / 2 of each point and one word each: (n,) float64."""
+        """Return <v, z> - |v|^2 / 2 for each (point, word) pair: (n,) float64."""
         vectors = self._vectors[ids].astype(np.float64)
         products = np.einsum("nd,nd->n", vectors, points.astype(np.float64))
         return np.asarray(products - self._halves[ids])
 
     def distances(self, points: Points, ids: Ints) -> Floats:
-        """Return the distance of each point to one word each: (n,) float64."""
+        """Return the distance of each (point, word) pair: (n,) float64."""
         gap = points.astype(np.float64) - self._vectors[ids]
         return np.asarray(np.sqrt(np.einsum("nd,nd->n", gap, gap)))
 
     def chance_of_first(self, points: Points, two: Ints, t: float) -> Floats:
-        """Return Vickrey's probability of the first of two words of each point: (n,).
+        """Return Vickrey's probability of choosing the first of two words: (n,).
 
-        It is (1 - t) d2 / (t d1 + (1 - t) d2), with their distances d1 and d2 to the
-        point.
+        It is (1 - t) d2 / (t d1 + (1 - t) d2), with distances d1 and d2 of the words to
+        the point.
         """
         near = t * self.distances(points, two[:, 0])
         far = (1.0 - t) * self.distances(points, two[:, -1])
@@ -228,10 +228,10 @@ class Index:
 
 
 class OnDevice:
-    """Finds candidates as `Tiles` does, on a device of torch."""
+    """Finds candidates like `Tiles`, on a torch device."""
 
     def __init__(self, vectors: NDArray[np.float32], size: int, device: str) -> None:
-        """Copy the words there. Raises UsageError without torch or the device."""
+        """Copy the words to it. Raises UsageError without torch or the device."""
         from dptext import models  # a search on the processor needs none
 
         self._torch = models.package("torch", "the setting mapping.device", "semantic")
@@ -255,7 +255,7 @@ class OnDevice:
     def candidates(
         self, points: Points, count: int, slack: NDArray[np.float32]
     ) -> Pairs:
-        """Return all words that may be among the `count` nearest of each point."""
+        """Return all words that may be among each point's `count` nearest."""
         torch = self._torch
         ones = np.ones((len(points), 1), np.float32)
         left = torch.from_numpy(np.hstack((points, ones))).to(self._device)

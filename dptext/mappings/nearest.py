@@ -1,4 +1,4 @@
-"""The nearest word: with laplace noise this is CMP."""
+"""Maps to the nearest word: with laplace noise this is CMP."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
-    """Settings of the mapping: the common ones alone."""
+    """Settings of the mapping, without any additional ones."""
 
     def prepare(self, index: Index) -> NearestWord:
-        """Take the words."""
+        """Build the mapping for the words."""
         return NearestWord(index.on(self.device))
 
 
 @dataclass(frozen=True, slots=True)
 class NearestWord(mappings.Mapping):
-    """The mapping."""
+    """Maps each point to its nearest word."""
 
     #: The words.
     index: Index

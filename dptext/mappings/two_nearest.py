@@ -1,4 +1,4 @@
-"""Vickrey's rule over the full vocabulary: the nearest word or the second nearest.
+"""Vickrey's rule over the full vocabulary: the nearest or second nearest word.
 
 With d1, d2 their distances to the noisy point, the nearest is taken with probability
 (1 - t) d2 / (t d1 + (1 - t) d2). Both are sought in all of V, the input word included,
@@ -28,20 +28,20 @@ class Params(mappings.Params):
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
     def prepare(self, index: Index) -> TwoNearest:
-        """Take the words."""
+        """Build the mapping for the words."""
         return TwoNearest(index.on(self.device), self.t)
 
 
 @dataclass(frozen=True, slots=True)
 class TwoNearest(mappings.Mapping):
-    """The mapping."""
+    """Maps each point to one of its two nearest words at random."""
 
     #: The words.
     index: Index
     t: float
 
     def find(self, points: Points, bits: RandomBits) -> Ids:
-        """Return one of the two nearest words of each point."""
+        """Return one of each point's two nearest words."""
         pair = self.index.nearest(points, 2)
         first = self.index.chance_of_first(points, pair, self.t)
         second = bits.uniform(0)[:, 0] >= first

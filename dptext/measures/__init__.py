@@ -1,1 +1,1 @@
-"""Measures by public data: best guesses, attackers, N_w and S_w, calibration."""
+"""Measurements on public data: best guesses, attackers, N_w and S_w, calibration."""

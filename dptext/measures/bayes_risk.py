@@ -1,9 +1,9 @@
-"""Bayes vulnerability: the success of the best possible guess of one word.
+"""Bayes vulnerability: the success rate of the best possible guess of one word.
 
 The attacker knows the mechanism, epsilon and the public frequencies of the words that
 are replaced (the prior over V), sees one output word y, and guesses argmax_x prior(x)
-P(y|x). Exact for every mechanism that gives its output distribution, between limits for
-the others (dptext.measures.sampled_risk). Mechanisms are compared by it
+P(y|x). It is exact for mechanisms with a known output distribution, and bounded for
+others (dptext.measures.sampled_risk). It is used to compare mechanisms
 (docs/guarantees.md, 6).
 """
 
@@ -42,7 +42,7 @@ LIMITS = (
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The attack on the words of one frequency band.
+    """Success of the attack on words of one frequency band.
 
     In a sampled risk both successes are upper limits, for an attacker who sees the
     noisy vector, each with the confidence of the risk.
@@ -70,10 +70,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """The attack on a word drawn from the prior.
+    """Success of the attack on a word drawn from the prior.
 
     Without exact log-probabilities the success lies between low and high with the
-    confidence given, and success is high. They are null where it is exact.
+    given confidence, and success equals high. Both are null if success is exact.
     """
 
     baseline: Annotated[Share, Meta(description="Best guess before seeing the output.")]
@@ -110,12 +110,12 @@ class Risk:
 
     @property
     def shown(self) -> float:
-        """Return the success of an attacker who uses everything the output shows."""
+        """Return the success rate of an attacker who uses all of the output."""
         return max(self.success, self.success_with_form or 0.0)
 
     @property
     def least(self) -> float:
-        """Return the success, or its lower limit where it is estimated."""
+        """Return the success rate, or its lower limit if estimated."""
         return self.shown if self.low is None else self.low
 
 
@@ -126,13 +126,13 @@ def measure(
     draw: sampled_risk.Drawing | None = None,
     mapping: object = None,
 ) -> Risk:
-    """Return the Bayes vulnerability of a mechanism at an epsilon, exact or sampled.
+    """Return a mechanism's Bayes vulnerability at an epsilon, exact or sampled.
 
-    prior (V,) sums to 1 and is public, like all else here. Results are kept in
-    the cache and tested before they are used again: best guesses at random inputs, wins
-    by playing some of them again. draw (ids, eps, noise) -> ids runs mechanism and
-    mapping, for the lower limit of a sampled risk; mapping: plain data that tells one
-    mapping from another.
+    prior (V,) sums to 1 and is public, like everything here. Results are kept in
+    the cache and checked before reuse: best guesses at random inputs, wins
+    by replaying some games. draw (ids, eps, noise) -> ids runs mechanism and
+    mapping, for the lower limit of a sampled risk; mapping: plain data that identifies
+    the mapping.
     """
     key = risk_key(
         mechanism, epsilon, prior=prior, drawn=draw is not None, mapping=mapping
@@ -171,9 +171,9 @@ def measure(
 def is_quick(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> bool:
-    """Return whether `measure` takes seconds: a closed form, few words, or it ships.
+    """Return whether `measure` is fast: closed form, few words, or shipped.
 
-    Other results that are kept do not count, so that the same settings always say the
+    Cached results are not considered, so that the same settings always give the
     same.
     """
     if len(prior) <= _FEW:
@@ -187,7 +187,7 @@ def is_quick(
 def risk_key(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> str:
-    """Return the key under which `measure` keeps its result; drawn: there is a draw."""
+    """Return the cache key of `measure`; drawn: whether there is a draw."""
     decisive: list[object] = [
         "bayes",
         1,
@@ -201,9 +201,9 @@ def risk_key(
 
 
 def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
-    """Return the upper limit of the success of any guess, without the cache.
+    """Return the upper limit of any guess's success rate, without the cache.
 
-    Raises UsageError where the mechanism is not defined at epsilon.
+    Raises UsageError if the mechanism is not defined at epsilon.
     """
     mechanism.check(epsilon)
     if mechanism.has_log_probs:
@@ -214,10 +214,10 @@ def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
 
 
 def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -> bool:
-    """Return whether no guess of some inputs succeeds more often than best says.
+    """Return whether no guess of random inputs beats the given best guesses.
 
-    Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
-    inputs that have s of the prior, so this is True with at most (1 - s)^_LOOKED.
+    Inputs are drawn from the prior. Best guesses that miss a success of s miss
+    inputs with prior s, so True has probability at most (1 - s)^_LOOKED.
     """
     bands, size = frequency_bands(len(prior)), len(prior)
     if best.shape != (len(bands), size) or best.dtype != np.float64:
@@ -236,9 +236,9 @@ def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -
 def best_guesses(
     mechanism: Mechanism, prior: Floats, epsilon: float, inputs: int
 ) -> Floats:
-    """Return max of prior(x) P(y|x) over each band's x: (bands, V).
+    """Return max of prior(x) P(y|x) over x in each band: (bands, V).
 
-    Where there is no closed form only x < inputs are looked at.
+    Without a closed form, only x < inputs are considered.
     """
     bands = frequency_bands(len(prior))
     if not mechanism.has_best_guesses:
@@ -257,9 +257,9 @@ def _exact(prior: Floats, best: Floats) -> Risk:
 
 
 def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ...]:
-    """Describe the attack on each band in which a word is replaced.
+    """Describe the attack for each band with replaced words.
 
-    measured: success, and that of who knows the band.
+    measured: the success without and with knowledge of the band.
     """
     bands = []
     parts = [prior[begin:end] for begin, end in frequency_bands(len(prior))]
@@ -272,7 +272,7 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
 
 
 def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
-    """Return the rows of words that are redrawn or stay as a form: "e.g."."""
+    """Return the rows of words redrawn or kept as a form, such as "e.g."."""
     spans, elements = Spans(policy), {*numbers.rows(lexicon).tolist()}
     # Of letters alone no word is a form; elements for numbers are never spelled.
     spelled = [row for row, word in enumerate(lexicon.words) if not word.isalpha()]
@@ -288,14 +288,14 @@ def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
 # One run asks for the same prior several times, and a vocabulary is long.
 @lru_cache(maxsize=2)
 def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
-    """Return the unigram prior over V given that a word is replaced: (V,), sums to 1.
+    """Return the unigram prior of replaced words: (V,), sums to 1.
 
-    The array is shared by all callers and cannot be written to.
+    The array is shared by all callers and read-only.
 
-    Stop words, common words, words of classes, numbers and words of lists that are
-    copied, masked, left out or drawn afresh are no secret, so an attacker excludes
-    them for a replaced word. Unknown words are left out: all of them are drawn
-    from one and the same output distribution.
+    Stop words, common words, words of classes, numbers and listed words that are
+    copied, masked, dropped or drawn at random are no secret, so an attacker excludes
+    them for a replaced word. Unknown words are excluded: all of them are drawn
+    from the same output distribution.
     """
     prior = np.array(lexicon.counts, np.float64)
     if policy.stop_word != "perturb":
@@ -316,7 +316,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     total = prior.sum()
     if not total > 0.0:
         raise UsageError(
-            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+            f"lexicon {lexicon.name}: this policy leaves no word to replace"
         )
     prior /= total
     prior.setflags(write=False)

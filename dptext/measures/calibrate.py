@@ -1,20 +1,20 @@
-"""The epsilon at which the best attacker's success, exact or sampled, meets a target.
+"""Finds the epsilon at which the best attacker's success meets a target.
 
-With exact log-probabilities a grid is searched upwards for the first epsilon with a
-success above the target, since success need not grow with epsilon for every
-mechanism, and the answer is checked with all inputs: where one check takes seconds the
-search goes by an estimate.
+With exact log-probabilities, a grid is searched upwards for the first epsilon whose
+success exceeds the target, since success need not grow with epsilon for every
+mechanism, and the answer is checked with all inputs: if one check takes seconds, the
+search uses an estimate.
 
-Of noise success grows with epsilon (more noise is noise on top of less), so the limit
-above it is searched by bisection with the same draws throughout; then a few epsilons,
-fixed before, are tried upwards on separate draws until the first with an upper limit
-above the target. The last one that met it is returned: it is too large with at most
+For noise, success grows with epsilon (more noise is noise on top of less), so the limit
+above it is found by bisection with the same draws throughout; then a few epsilons,
+fixed in advance, are tried upwards on separate draws until the first whose upper limit
+exceeds the target. The last one that met it is returned: it is too large with at most
 half the rate at which the limits are wrong.
 
-An epsilon that was kept is only a proposal: the success at it is measured anew, and
-where that is above the target the search is made again.
+A cached epsilon is only a proposal: the success at it is measured anew, and
+if that exceeds the target, the search is repeated.
 
-A risk is chosen for the success of attackers on whole texts by a ladder: the risks at
+A risk is chosen for a target of whole-text attackers from a ladder: the risks at
 which attackers were measured with the settings.
 """
 
@@ -70,7 +70,7 @@ ATTACKERS_FILE = "attackers.json"
 
 
 def crossing_near(success: Success, target: float, point: float, top: float) -> float:
-    """Return a crossing near a point, to 1e-4, or the top without one above."""
+    """Return a crossing near a point, to 1e-4, or `top` if there is none."""
     if success(point) > target:
         return _down(success, target, point, 1e-4)
     low, step = point, 0.005
@@ -89,10 +89,10 @@ def first_crossing(
     tolerance: float,
     drift: float = math.inf,
 ) -> float | None:
-    """Return the last point before success first exceeds target; None if never.
+    """Return the last point before success first exceeds target, None if never.
 
-    Where success grows at most like exp(drift epsilon), points that surely meet the
-    target are passed by.
+    If success grows at most like exp(drift epsilon), points that certainly meet the
+    target are skipped.
     """
     low = safe = 0.0
     for point in grid:
@@ -106,7 +106,7 @@ def first_crossing(
 
 
 def _down(success: Success, target: float, top: float, tolerance: float) -> float:
-    """Return the first point below top that meets the target, by growing steps."""
+    """Return the first point below `top` that meets the target, in growing steps."""
     high, step = top, 0.01
     while high > LEAST:
         low = high * (1.0 - step)
@@ -119,7 +119,7 @@ def _down(success: Success, target: float, top: float, tolerance: float) -> floa
 def _halve(
     success: Success, target: float, low: float, high: float, tolerance: float
 ) -> float:
-    """Narrow low, where success is at most target, and high, where it is more."""
+    """Bisect between low, with success at most target, and high, with more."""
     while high - low > tolerance * high and high > LEAST:
         middle = (low + high) / 2.0
         low, high = (low, middle) if success(middle) > target else (middle, high)
@@ -158,7 +158,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     if not epsilon:
         raise UsageError(
             f"risk {100 * target:.4g}% is too near to the success of a guess without "
-            f"any output, {100 * float(prior.max()):.4g}%, to be met for sure with "
+            f"any output, {100 * float(prior.max()):.4g}%, to be met reliably with "
             f"{draws:,} draws; give a larger risk"
         )
     return epsilon
@@ -166,7 +166,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
 def _beyond(target: float, most: float) -> UsageError:
     return UsageError(
-        f"risk {target:.2%} is out of reach: with these parameters no epsilon up to "
+        f"risk {target:.2%} cannot be met: with these parameters no epsilon up to "
         f"{most:g} makes a guess succeed that often; give a smaller risk"
     )
 
@@ -174,14 +174,14 @@ def _beyond(target: float, most: float) -> UsageError:
 def _crossing(
     won: Callable[[float, Ints], Wins], goal: float
 ) -> tuple[float, tuple[float, ...]] | None:
-    """Return where wins reach a goal, at most 1% too small, and which shares to test.
+    """Return where wins reach a goal, at most 1% low, and which shares to test.
 
-    None beyond the largest epsilon. A few plays say where to look. More noise is noise
-    on top of less: plays that are won, or lost, at both ends of an interval are taken
+    None beyond the largest epsilon. A few games show where to look. More noise is noise
+    on top of less: games won, or lost, at both ends of an interval are assumed
     to be so within it, and only the others are played. That is true of nearly all;
-    the epsilon that is found is only the first to be tested. The shares, upwards, are
-    few where the first is met almost for sure. They are fixed by the draws of the
-    search: the draws of the tests have no part in them.
+    the epsilon found is only the first to test. The shares, upwards, are
+    few if the first is almost surely met. They depend only on the draws of the
+    search, not on those of the tests.
     """
     few, every = np.arange(_FEW), np.arange(_SEARCH_DRAWS)
     about = _bisect(lambda at: float(won(at, few).mean()) <= goal, 1.0, 1.1)
@@ -201,7 +201,7 @@ def _crossing(
         return None
 
     def between(epsilon: float, one: Wins, other: Wins) -> Wins:
-        """Play the games that are won at one end alone."""
+        """Play the games that are won at only one end."""
         wins: Wins = one.copy()
         plays = np.flatnonzero(one != other)
         if len(plays):
@@ -223,7 +223,7 @@ def _crossing(
 
 
 def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float | None:
-    """Return where below ends, to a ratio; None beyond the largest."""
+    """Return the largest value for which `below` is true, to a ratio, or None."""
     low = high = start
     if below(start):
         high *= 4.0
@@ -242,9 +242,9 @@ def _bisect(below: Callable[[float], bool], start: float, ratio: float) -> float
 
 
 def round_down(value: float) -> float:
-    """Round down, so that it can be quoted: to three decimals, below 1 to four digits.
+    """Round down for display: to three decimals, below 1 to four digits.
 
-    Above a million, where decimals are lost, nothing is rounded.
+    Values above a million are not rounded.
     """
     if value > _MOST:
         return value
@@ -253,7 +253,7 @@ def round_down(value: float) -> float:
 
 
 def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
-    """Return about the largest epsilon up to which the success stays at most target.
+    """Return about the largest epsilon whose success stays at most target.
 
     Raises UsageError when the target is below the success of a guess without any
     output, or above the success at every epsilon, and for a mechanism that has neither
@@ -261,8 +261,8 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """
     if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
-            f"{mechanism.name} has no exact output distribution of a word here and no "
-            f"upper limit of the risk; give {option('epsilon')} instead of a risk"
+            f"{mechanism.name} has neither an exact output distribution nor an upper "
+            f"limit of the risk; give {option('epsilon')} instead of a risk"
         )
     baseline = float(prior.max())
     if not baseline < target < 1.0:
@@ -324,7 +324,7 @@ def _largest(
     prior: Floats,
     grid: list[float],
 ) -> float | None:
-    """Search by an estimate or a grid; success(n) looks at the first n inputs."""
+    """Search by estimate or on a grid; success(n) considers the first n inputs."""
     size = len(prior)
     every = success(size)
     risk_estimate = mechanism.risk_estimate(prior) if size > _EXACT else None
@@ -343,9 +343,9 @@ def _largest(
 def _by_estimate(
     risk_estimate: RiskEstimate, every: Success, target: float, grid: list[float]
 ) -> float | None:
-    """Return a point that meets the target, found by an estimate; None if all do.
+    """Find a point that meets the target by an estimate; None if all points do.
 
-    Whatever the estimate is worth, every decides.
+    However good the estimate is, `every` decides.
     """
     success = risk_estimate.success
     point = first_crossing(
@@ -373,10 +373,10 @@ def _by_estimate(
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A measured risk of a ladder: its epsilon, and the keys of its figures.
+    """A measured risk in a ladder: its epsilon and the keys of its figures.
 
-    attackers is the key in `attackers`; written, with the decoder of the profile, the
-    one in `written`.
+    attackers is the key in `attackers`; written, with the profile's decoder, the
+    key in `written`.
     """
 
     epsilon: float
@@ -385,15 +385,15 @@ class Rung:
 
 
 def shipped_attackers() -> Path:
-    """Return the file of figures that ship."""
+    """Return the file of shipped attacker figures."""
     return cache.shipped_file().with_name(ATTACKERS_FILE)
 
 
 def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
-    """Look a key up in the figures that ship, then in those beside the lexicon.
+    """Look up a key in the shipped figures, then in those stored with the lexicon.
 
-    The latter are of the lexicon together with the pairs of words it was made with, and
-    of no others that may bear their names.
+    The latter are for the lexicon together with the pair model it was built with, not
+    for others of the same names.
     """
     for path in (shipped_attackers(), *_attackers_files(lexicon)):
         known = (cache.shipped_entry(path, part) or {}).get(key)
@@ -403,7 +403,7 @@ def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
 
 
 def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
-    """Yield the files of figures beside a lexicon, whatever it is called here."""
+    """Yield the files of figures stored with a lexicon, whatever its name here."""
     for each in store.stored_in(store.user_folder()):
         path = each / ATTACKERS_FILE
         if path.is_file() and store.is_name(each.name):
@@ -418,10 +418,10 @@ _OF_FORMS = ("repeat", "years")
 
 
 def measured_tokens(tokens: Mapping[str, object]) -> JsonObject:
-    """Return the settings of tokens for which figures are measured.
+    """Return the token settings for which figures are measured.
 
-    Lists of words that are copied are left out: figures are of public texts without
-    them. Patterns of a keep list count, which may name everything.
+    Lists of copied words are removed: figures are measured on public texts without
+    them. Patterns of a keep list remain, as they may match anything.
     """
     listed = tokens.get("keep")
     names_words = isinstance(listed, Mapping) and "patterns" not in listed
@@ -430,7 +430,7 @@ def measured_tokens(tokens: Mapping[str, object]) -> JsonObject:
 
 
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
-    """Return the name of the ladder of the settings of a profile."""
+    """Return the name of the ladder for a profile's settings."""
     rest = {k: v for k, v in settings.items() if k not in ("budget", "decoder")}
     if isinstance(tokens := rest.get("tokens"), Mapping):
         rest["tokens"] = measured_tokens(tokens)
@@ -438,9 +438,9 @@ def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
 
 
 def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
-    """Return the measured risks of a ladder; none where nothing was measured.
+    """Return the measured risks of a ladder, empty if there are none.
 
-    Figures that another version of dptext kept beside a lexicon count as not measured.
+    Figures that another version of dptext stored with a lexicon are ignored.
     """
     figures = attacker_figures(lexicon, "ladders", key) or {}
     try:
@@ -450,10 +450,10 @@ def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
 
 
 def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) -> float:
-    """Return the largest measured risk at which attackers find at most target.
+    """Return the largest measured risk at which attackers guess at most target.
 
-    The strongest one counts, by the upper limit, over all kinds of text. Raises
-    UsageError where nothing was measured with these settings, or it finds more.
+    The strongest attacker counts, by the upper limit, over all kinds of text. Raises
+    UsageError if nothing was measured with these settings, or all risks exceed it.
     """
     measured = {}
     for risk, rung in rungs(lexicon, ladder_key(settings, lexicon)).items():

@@ -1,19 +1,19 @@
-"""Risk in context: how often attackers find words of texts, from new draws of them.
+"""Risk in context: how often attackers guess words of texts, from new draws.
 
-The attacker who reads nothing takes each written word as it stands (`AS_WRITTEN`): the
-words are drawn and decoded anew, as a run writes them. An attacker knows the mechanism,
-a public language model and all that is released of a text, and guesses each word. It
-reads the draws, as an attacker who decodes finds no more in the written words
+The simplest attacker takes each written word as the original (`AS_WRITTEN`): the
+words are drawn and decoded anew, as in a run. Other attackers know the mechanism,
+a public language model and everything released of a text, and guess each word. They
+read the draws, as the written words contain no more for an attacker who decodes
 (docs/guarantees.md, 6). Words outside the vocabulary are not attacked. A better
-attacker finds more: a figure is a lower limit.
+attacker guesses more: a figure is a lower limit.
 
-Figures of public corpora are looked up by the settings that decide them: mechanism,
+Figures for public corpora are looked up by the settings they depend on: mechanism,
 lexicon, epsilon and the classes of replaced words (a keep list aside), and for written
-words the decoder. Figures of the built-in lexicon ship; an adapted lexicon keeps its
-own beside its data. For other settings `dptext evaluate` measures the user's own texts.
-A ladder lists the figures of one profile at several risks. It gives an epsilon for the
-share that an attacker finds (`budget.attacker_risk`), and for a risk between two
-measured ones the figures of the smaller one, as a lower limit.
+words the decoder. Figures for the built-in lexicon ship; an adapted lexicon stores its
+own with its data. For other settings `dptext evaluate` measures the user's own texts.
+A ladder lists the figures of a profile at several risks. It gives an epsilon for the
+share that an attacker guesses (`budget.attacker_risk`), and for a risk between two
+measured ones the figures of the smaller risk, as a lower limit.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ _NEARLY = 1.0 + 2e-3
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """Share of guessed words of a class, with its 95% interval.
+    """Share of correctly guessed words in a class, with its 95% interval.
 
-    The interval takes units for drawn one by one, and words of a unit for alike: a unit
-    is a record, or the records that recur (dptext.measures.independence).
+    The interval treats units as independent, and words within a unit as dependent: a
+    unit is a record, or a group of repeated records (dptext.measures.independence).
     """
 
     name: str
@@ -92,7 +92,7 @@ class Success:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one attacker finds: of all words and by class (`word_classes`).
+    """What one attacker guesses: of all words and by class (`word_classes`).
 
     Content words are all but stop words. assumes describes the attacker's knowledge.
     """
@@ -104,20 +104,20 @@ class Reading:
 
     @property
     def success(self) -> float:
-        """Return the share of guessed words among all."""
+        """Return the share of correctly guessed words among all words."""
         return self.classes[0].success
 
     @property
     def high(self) -> float:
-        """Return the upper limit of that share."""
+        """Return the upper confidence limit of that share."""
         return self.classes[0].high
 
 
 def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
-    """Return for each class of words, by name, which rows are in it: (V + 1,).
+    """Return masks over rows for each named class of words: (V + 1,) each.
 
-    The first class holds all words: an overall figure is read from it. The last ones
-    are those of special categories of personal data, and all of them together.
+    The first class holds all words, for overall figures. The last ones
+    are the special categories of personal data, and all of these together.
     """
     words = lexicon.words
     function_words = stop_words(lexicon.language)
@@ -137,9 +137,9 @@ def word_classes(lexicon: Lexicon) -> dict[str, NDArray[np.bool_]]:
 
 
 class ContextAttack:
-    """Draws texts anew under a pipeline and lets attackers guess, batch by batch.
+    """Redraws texts with a pipeline and lets attackers guess, batch by batch.
 
-    written: whether to decode the draws, too, and count the words as written.
+    written: whether to decode the draws too, and to count words as written.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class ContextAttack:
             right.append(self._count(words, guess, *records_of_words))
 
     def _count(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
-        """Count the guessed known words of each record: (records, classes)."""
+        """Count the correctly guessed known words per record: (records, classes)."""
         right = (words.ids == guess) & (words.ids >= 0)
         columns = [
             np.bincount(records[right & inside[words.ids]], minlength=size)
@@ -188,7 +188,7 @@ class ContextAttack:
         return np.stack(columns, axis=1)
 
     def result(self) -> tuple[Reading, ...]:
-        """Return the success of each attacker; nothing without words."""
+        """Return each attacker's success, empty if there were no words."""
         readings = [
             self._reading(attacker.name, attacker.assumes, parts)
             for attacker, parts in zip(self._attackers, self._right, strict=True)
@@ -196,16 +196,16 @@ class ContextAttack:
         return tuple(each for each in readings if each is not None)
 
     def written(self) -> Reading | None:
-        """Return how many written words are the original, None without words.
+        """Return how many written words are the original, None if there are no words.
 
-        Also None where a third party writes them.
+        Also None if a third party writes them.
         """
         return self._reading(AS_WRITTEN, _TAKES, self._unchanged)
 
     def _reading(
         self, name: str, assumes: str, parts: Sequence[Ints]
     ) -> Reading | None:
-        """Return the success of an attacker from batch counts, None without words."""
+        """Return an attacker's success from batch counts, None without words."""
         if not parts or not any(each[:, 0].any() for each in self._words):
             return None
         units = self._units.labels()
@@ -221,7 +221,7 @@ class ContextAttack:
 
 
 def success(name: str, right: Rows, words: Rows) -> Success:
-    """Return the share of right guesses, with an interval over units: (units,) each."""
+    """Return the share of correct guesses with an interval; (units,) counts."""
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
     if count < 2:
@@ -248,7 +248,7 @@ def attack_records(
     records: Iterable[Sequence[tuple[str, ...]]],
     randomness: Randomness,
 ) -> ContextAttack:
-    """Attack batches of records, each the texts of its fields."""
+    """Attack batches of records, each a list of texts per field."""
     attack, number = ContextAttack(pipeline, attackers), 0
     for batch in records:
         numbered = [Record(number + n, texts, None) for n, texts in enumerate(batch)]
@@ -274,7 +274,7 @@ class ClassifierFigures:
 
 @dataclass(frozen=True, slots=True)
 class InContext:
-    """Success of attackers, and accuracy of classifiers, on a public corpus."""
+    """Attacker success and classifier accuracy on a public corpus."""
 
     corpus: str
     #: Digest of the n-gram model that ships.
@@ -290,7 +290,7 @@ class InContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttackerFigures:
-    """Success of one attacker in public texts of a kind, to four digits."""
+    """Success of an attacker on public texts of a kind, to four digits."""
 
     attacker: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
     kind: Annotated[str, Meta(description="Kind of text.")] = ""
@@ -348,7 +348,7 @@ class AttackerFigures:
     def from_measured(
         cls, measured: Sequence[InContext]
     ) -> tuple[AttackerFigures, ...]:
-        """Return a row for each corpus, the largest share first."""
+        """Return one row per corpus, largest share first."""
         rows = []
         for corpus in measured:
             if not corpus.readings:
@@ -379,21 +379,21 @@ class AttackerFigures:
         return tuple(sorted(rows, key=lambda row: -row.success))
 
     def category(self, name: str) -> float | None:
-        """Return the share of a special category, or of "any", None if not known."""
+        """Return the share for a special category or "any", None if unknown."""
         return self.special if name == "any" else self.categories.get(name)
 
     def in_short(self) -> AttackerFigures:
-        """Return the row of a public report, by kind where there is one."""
+        """Return the row for public reports, by kind of text if known."""
         corpus = "" if self.kind else self.corpus
         return replace(self, corpus=corpus, words=0, categories={})
 
 
 def available(pipeline: Pipeline) -> list[Attacker]:
-    """Return the attackers of a pipeline: none without a channel.
+    """Return a pipeline's attackers, empty without a channel.
 
-    The one who sees a word alone, the one with the n-gram model that ships where it
-    fits the lexicon, and that of the decoder, which may know more. The attacker who
-    sends draws to a third party is not among them: `named` gives it.
+    They are the one who sees single words, the one with the shipped n-gram model if it
+    fits the lexicon, and the decoder's, which may know more. The attacker who
+    sends draws to a third party is only available from `named`.
     """
     channel = pipeline.channel
     if not channel.mechanism.has_log_probs:
@@ -408,7 +408,7 @@ def available(pipeline: Pipeline) -> list[Attacker]:
 
 
 def named(pipeline: Pipeline, name: str) -> Attacker:
-    """Return an attacker by its name. Raises UsageError where it is not available."""
+    """Return an attacker by name. Raises UsageError if it is not available."""
     attackers, on_server = available(pipeline), pipeline.decoder.server_attacker
     if on_server is not None:
         attackers.append(on_server)
@@ -418,18 +418,18 @@ def named(pipeline: Pipeline, name: str) -> Attacker:
     names = ", ".join(attacker.name for attacker in attackers)
     known = f"known: {names}" if names else "their output distribution is not known"
     raise UsageError(
-        f"no attacker named {name!r} for these settings; {known} (the attacker of a "
+        f"there is no attacker {name!r} for these settings; {known} (the attacker of a "
         f"decoder: {option('decode', 'NAME')} with its settings)"
     )
 
 
 def key_of(pipeline: Pipeline) -> str:
-    """Return the name under which the figures of attackers are kept for a pipeline."""
+    """Return the key under which a pipeline's attacker figures are stored."""
     return cache.key_of("in context", 1, *_drawn_by(pipeline))
 
 
 def written_key(pipeline: Pipeline) -> str:
-    """Return the key of written words, which depend on decoder and model too."""
+    """Return the key for written words, which also depend on decoder and model."""
     recipe = pipeline.profile
     plain: dict[str, Any] = recipe.settings()
     settings = {**plain["decoder"]}
@@ -443,19 +443,19 @@ def written_key(pipeline: Pipeline) -> str:
 
 
 def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
-    """Return everything that the draws of public texts depend on."""
+    """Return everything that draws of public texts depend on."""
     recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
     tokens = calibrate.measured_tokens(recipe.tokens.settings())
     return (*pipeline.mechanism.identity, budget, tokens, str(recipe.strategy))
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:
-    """Return the figures of attackers under exactly these settings, if measured."""
+    """Return the attacker figures for exactly these settings, empty if unmeasured."""
     return _known(pipeline, "attackers", key_of(pipeline))
 
 
 def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
-    """Return how many written words are the original, if measured so."""
+    """Return how many written words are the original, empty if unmeasured."""
     return _known(pipeline, "written", written_key(pipeline))
 
 
@@ -468,21 +468,21 @@ def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
 
 
 def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
-    """Return the measured risks of settings that differ in risk or epsilon alone."""
+    """Return the measured risks of settings differing only in risk or epsilon."""
     key = calibrate.ladder_key(_settings_before_aim(pipeline), pipeline.lexicon)
     return calibrate.rungs(pipeline.lexicon, key)
 
 
 def risk_for(pipeline: Pipeline, target: float) -> float:
-    """Return the risk that a limit on attackers of whole texts gives.
+    """Return the risk that meets a limit on whole-text attackers.
 
-    Raises UsageError as `calibrate.risk_for` does.
+    Raises UsageError like `calibrate.risk_for`.
     """
     return calibrate.risk_for(_settings_before_aim(pipeline), pipeline.lexicon, target)
 
 
 def _settings_before_aim(pipeline: Pipeline) -> dict[str, Any]:
-    """Return the settings of a pipeline, the mechanism's as before a risk was met."""
+    """Return a pipeline's settings, the mechanism's as before meeting a risk."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
     return settings
@@ -491,11 +491,11 @@ def _settings_before_aim(pipeline: Pipeline) -> dict[str, Any]:
 def measured_below(
     pipeline: Pipeline, risk: float
 ) -> tuple[float | None, tuple[InContext, ...]]:
-    """Return the largest measured risk that protects more, and its figures.
+    """Return the largest measured risk that is smaller, and its figures.
 
-    risk: that of a draw under the pipeline. An attacker finds less where both risk
-    and epsilon are smaller: what it finds there is a lower limit. None and () where no
-    such risk was measured, or settings differ in more than risk and epsilon.
+    risk: of a single draw with the pipeline. Attackers guess less if both risk
+    and epsilon are smaller, so those figures are lower limits. None and () if no
+    such risk was measured, or if settings differ in more than risk and epsilon.
     """
     epsilon = pipeline.budget.description.high
     rungs = {

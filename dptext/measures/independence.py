@@ -1,16 +1,16 @@
-"""Which records of texts are independent of each other: the unit of splits and limits.
+"""Groups dependent records of texts into units, for splits and intervals.
 
-Texts of one record belong together, and so do records that recur: an attacker on one
-knows the other, and a share over both is no better known than over one. Two records
-are joined where they are near duplicates as wholes, or in one of their texts of eight
+Texts of one record belong together, and so do repeated records: an attacker on one
+knows the other, and two give no more evidence about a share than one. Two records
+are joined if they are near duplicates as a whole, or in one of their texts of eight
 words or more: shorter ones ("Thank you!") recur among strangers.
 
-Near duplicates share most of their runs of three words, whatever capitals, digits and
-marks. Of the set of runs of a text 32 minima are taken by 32 fixed hashes (Broder 1997,
-On the resemblance and containment of documents); texts are joined where four minima in
-a row agree, in one of eight places. Equal texts always are; of texts that share 80% of
-their runs 98%, of those that share half of them 40%, of those that share a fifth 1%.
-All of it is fixed, and the time grows with the length of the texts.
+Near duplicates share most of their runs of three words, ignoring case, digits and
+punctuation. A text's set of runs gives 32 minima under 32 fixed hashes (Broder 1997,
+On the resemblance and containment of documents); texts are joined if four minima in
+a row agree, at one of eight places. Equal texts always are; of texts that share 80% of
+their runs 98% are, of texts that share half 40%, of texts that share a fifth 1%.
+This is deterministic, and takes time linear in the length of the texts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FACTORS_SEED = 20
 
 @cache
 def _factors() -> Hashes:
-    """Return the odd factors of hashes, one for each minimum, always the same."""
+    """Return the odd multipliers of the hashes, one per minimum, always the same."""
     even = np.random.Generator(np.random.PCG64(_FACTORS_SEED)).integers(
         2**63, size=_MINIMA, dtype=np.uint64
     ) * np.uint64(2)
@@ -45,14 +45,14 @@ def _factors() -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Spread the bits of numbers evenly (the finalizer of SplitMix64)."""
+    """Mix the bits of numbers (the finalizer of SplitMix64)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
 
 
 def _runs(words: Sequence[str]) -> Hashes:
-    """Return the hashes of the runs of three words; shorter texts are one run."""
+    """Return the hashes of all three-word runs; shorter texts are one run."""
     codes = np.array([crc32(word.encode("utf-8", "replace")) for word in words])
     codes = codes.astype(np.uint64)
     codes = np.append(codes, np.zeros(max(0, _RUN - len(codes)), np.uint64))
@@ -61,7 +61,7 @@ def _runs(words: Sequence[str]) -> Hashes:
 
 
 def _signature(runs: Hashes) -> Hashes:
-    """Return a hash for each place; texts are near duplicates where one agrees."""
+    """Return a hash per band; texts are near duplicates if one band agrees."""
     minima = (runs[:, None] * _factors()).min(axis=0)
     places = minima.reshape(-1, _IN_A_ROW) * _factors()[:_IN_A_ROW]
     numbers = np.arange(len(places), dtype=np.uint64)
@@ -69,9 +69,9 @@ def _signature(runs: Hashes) -> Hashes:
 
 
 def _signatures(texts: Sequence[str]) -> Iterator[tuple[int | None, Hashes]]:
-    """Yield the signature of a whole record (None), then of each long text.
+    """Yield the signature of the whole record (None), then of each long text.
 
-    These by their numbers; a record of one text with words is that text.
+    Texts are given by number; a record with one non-empty text yields only the whole.
     """
     plain = (_DIGIT.sub("0", text.casefold()) for text in texts)
     parts = [
@@ -87,7 +87,7 @@ def _signatures(texts: Sequence[str]) -> Iterator[tuple[int | None, Hashes]]:
 
 
 class Units:
-    """Finds the units of records, added one by one."""
+    """Groups records, added one by one, into units."""
 
     def __init__(self) -> None:
         self._signatures: list[Hashes] = []
@@ -105,7 +105,7 @@ class Units:
         self._count += 1
 
     def labels(self) -> Ints:
-        """Return the unit of each record: (n,), the number of its first record."""
+        """Return each record's unit, named by its first record's number: (n,)."""
         roots = list(range(self._count))
 
         def root(record: int) -> int:
@@ -127,9 +127,9 @@ class Units:
         return np.array([root(record) for record in range(self._count)], np.int64)
 
     def halves(self) -> Ints:
-        """Return the half of each record, 0 or 1: (n,).
+        """Return each record's half, 0 or 1: (n,).
 
-        That of a unit follows from the content of its records, in whatever order.
+        A unit's half depends on the content of its records, not their order.
         """
         labels = self.labels()
         least = np.full(self._count, np.iinfo(np.uint64).max, np.uint64)
@@ -140,7 +140,7 @@ class Units:
 
 
 class Recurring:
-    """Finds texts that recur, at least nearly, in records added before."""
+    """Detects texts that repeat, exactly or nearly, in records added before."""
 
     def __init__(self) -> None:
         self._signatures: list[Hashes] = []
@@ -153,7 +153,7 @@ class Recurring:
         self._sorted = None
 
     def among(self, texts: Sequence[str]) -> list[bool]:
-        """Return for each text of a record whether it recurs, alone or with all."""
+        """Return for each text of a record whether it repeats, alone or in whole."""
         recurs = [False] * len(texts)
         for number, signature in _signatures(texts):
             if not self._has(signature):
@@ -176,7 +176,7 @@ class Recurring:
 
 
 def totals(counts: Ints, units: Ints) -> Ints:
-    """Return the sums of counts (n, c) over the records of each unit: (units, c)."""
+    """Sum counts (n, c) over the records of each unit: (units, c)."""
     _, of_unit = np.unique(units, return_inverse=True)
     sums = np.zeros((int(of_unit.max(initial=-1)) + 1, counts.shape[1]), np.int64)
     np.add.at(sums, of_unit, counts)

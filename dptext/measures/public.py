@@ -1,11 +1,11 @@
-"""Figures of a pipeline on public data alone: risk, deniability, changes.
+"""Figures for a pipeline from public data alone: risk, deniability, changes.
 
-One definition for runs, `check`, `plan`, `evaluate` and `compare`.
+Shared by runs, `check`, `plan`, `evaluate` and `compare`.
 
 Plausible deniability: N_w = P(output is the word itself); S_w = distinct outputs in 100
-runs. Exact for a mechanism that gives its output distribution: E[S_w] = sum over y of
+runs. Exact for a mechanism with a known output distribution: E[S_w] = sum over y of
 1 - (1 - P(y|w))^100. Otherwise 25 words are run 100 times, as in the comparative
-analysis. The 25 words stand evenly in the order of frequency on a logarithmic scale, so
+analysis. The 25 words are evenly spaced in log frequency rank, so
 that they are public and the same each time.
 """
 
@@ -39,9 +39,9 @@ _DRAWN = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Deniability:
-    """Means of N_w and S_w over the measured words.
+    """Mean N_w and S_w over the measured words.
 
-    By chance: if outputs did not depend on words; null where one word was measured.
+    By chance: if outputs did not depend on words; null if only one word was measured.
     """
 
     n_w: Annotated[
@@ -73,9 +73,9 @@ class Deniability:
 def n_w_and_s_w(
     mechanism: Mechanism, epsilon: float, draw: Callable[[Ids], Ids]
 ) -> Deniability:
-    """Return N_w and S_w at an epsilon, with the method.
+    """Return N_w and S_w at an epsilon, and how they were computed.
 
-    draw runs mechanism and mapping once for each id given, where there is no exact
+    draw runs mechanism and mapping once per id, if there is no exact
     output distribution.
     """
     size = mechanism.space.size
@@ -119,14 +119,14 @@ def n_w_and_s_w(
 
 
 def _distinct(chances: Floats) -> float:
-    """Return the expected number of different outputs in the runs, (V,) chances."""
+    """Return the expected number of distinct outputs, given probabilities (V,)."""
     possible = chances[chances > 0.0]
     missed = np.exp(_RUNS * np.log1p(-np.minimum(possible, 1 - 1e-16)))
     return float((1.0 - missed).sum())
 
 
 class NoRisk(StrEnum):
-    """Why a report has no risk."""
+    """Reasons why a report has no risk."""
 
     SWITCHED_OFF = "switched off"
     SLOW = "slow"
@@ -163,7 +163,7 @@ _NOTE_OF_SETS = (
 
 @dataclass(frozen=True, slots=True)
 class PublicMeasures:
-    """Figures on public data only: measured once, for all outputs of a run."""
+    """Figures from public data, measured once for all outputs of a run."""
 
     risk: bayes_risk.Risk | None
     no_risk: NoRisk | None
@@ -179,7 +179,7 @@ class PublicMeasures:
     def measure(
         cls, pipeline: Pipeline, with_risk: bool | None = None
     ) -> PublicMeasures:
-        """Measure; with_risk None: the Bayes risk where it is quick or was chosen."""
+        """Measure; with_risk None: the Bayes risk only if quick or chosen."""
         risk, why = measure_risk(pipeline, with_risk)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         if why is NoRisk.CONTEXT and pipeline.writes_sets:
@@ -200,13 +200,13 @@ class PublicMeasures:
         )
 
     def seeded(self) -> PublicMeasures:
-        """Return the measures without risk: with the seed nobody needs to guess."""
+        """Return the figures without risk: a known seed makes guessing unnecessary."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note)
 
 
 def _with_form(pipeline: Pipeline, risk: bayes_risk.Risk) -> bayes_risk.Risk:
-    """Return a risk with the best guess of an attacker who sees the form of a word."""
+    """Add the best guess of an attacker who sees the form of a word to a risk."""
     mechanism, lexicon = pipeline.mechanism, pipeline.lexicon
     if not mechanism.has_log_probs:
         return risk
@@ -223,7 +223,7 @@ def _with_form(pipeline: Pipeline, risk: bayes_risk.Risk) -> bayes_risk.Risk:
 
 
 def _note_of_forms(risk: bayes_risk.Risk) -> str:
-    """Explain the effect of shown word forms and capitals on the best guess."""
+    """Explain how visible word forms and capitals affect the best guess."""
     if risk.success_with_form is None:
         return (
             " The grammatical form that is shown and capital letters are not used; "
@@ -235,9 +235,9 @@ def _note_of_forms(risk: bayes_risk.Risk) -> str:
 def _measured_below(
     pipeline: Pipeline, risk: bayes_risk.Risk | None
 ) -> tuple[float | None, tuple[InContext, ...]]:
-    """Return the figures of attackers at a smaller risk, where one was measured.
+    """Return attacker figures at a smaller risk, if one was measured.
 
-    A risk that nobody asked for is measured where there is a ladder to look it up in.
+    An unrequested risk is measured if there is a ladder to look it up in.
     """
     if not _draws_alone(pipeline) or not context_risk.measured_ladder(pipeline):
         return None, ()
@@ -251,9 +251,9 @@ def _measured_below(
 def measure_risk(
     pipeline: Pipeline, wanted: bool | None = True
 ) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
-    """Measure the risk where every word is drawn alone, and at one epsilon.
+    """Measure the risk if every word is drawn independently at the same epsilon.
 
-    Wanted may be None: where it takes seconds, or the settings chose a risk.
+    wanted None: measure only if it is quick, or if the settings chose a risk.
     """
     if wanted is False:
         return None, NoRisk.SWITCHED_OFF
@@ -277,13 +277,13 @@ def measure_risk(
 
 
 def _draws_alone(pipeline: Pipeline) -> bool:
-    """Return whether every word is drawn alone, and at one epsilon."""
+    """Return whether every word is drawn independently at the same epsilon."""
     of_text = isinstance(pipeline.mechanism, TextMechanism)
     return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
 
 
 def measure_deniability(pipeline: Pipeline) -> Deniability | None:
-    """Measure N_w and S_w where one epsilon holds for every word."""
+    """Measure N_w and S_w if all words have the same epsilon."""
     if not _draws_alone(pipeline):
         return None
     epsilon = pipeline.budget.description.high
@@ -291,7 +291,7 @@ def measure_deniability(pipeline: Pipeline) -> Deniability | None:
 
 
 def measure_changed_share(pipeline: Pipeline) -> float | None:
-    """Return the share of words of the prior that change, from public draws."""
+    """Return the share of prior words that change, from public draws."""
     if not _draws_alone(pipeline):
         return None
     prior = bayes_risk.prior_of_replaced(pipeline.lexicon, pipeline.profile.tokens)
@@ -304,7 +304,7 @@ def measure_changed_share(pipeline: Pipeline) -> float | None:
 
 
 def measure_common_share(pipeline: Pipeline) -> float | None:
-    """Return the share of common words, by the word frequencies of the lexicon.
+    """Return the share of common words, by the lexicon's word frequencies.
 
     None if common words are not copied.
     """
@@ -316,9 +316,9 @@ def measure_common_share(pipeline: Pipeline) -> float | None:
 
 
 def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:
-    """Return a function that draws once for each public word, by public randomness.
+    """Return a function that draws once per public word, with public randomness.
 
-    So that figures about the mechanism are the same each time; never for texts.
+    This makes figures about the mechanism reproducible; never use it for texts.
     """
     # Of public words: no view of a text has a part in it.
     randomness = Randomness(RunKey.from_seed(0), pipeline.identity)

@@ -1,15 +1,15 @@
-"""Limits on the best attack from sampled games, without exact log-probabilities.
+"""Bounds the best attack by sampled games, without exact log-probabilities.
 
 Upper limit: an attacker who sees the noisy vector z, before the mapping, guesses
 argmax_x prior(x) density(z|x), which is Bayes optimal; the output of a mapping of z is
-no easier to guess from. Lower limit: a rule from output to guess that is fixed on
-separate draws. Both are games that are won or lost, so that exact binomial limits
+no easier to guess from. Lower limit: a rule from output to guess that is chosen on
+separate draws. Both are games that are won or lost, so exact binomial limits
 (Clopper and Pearson) bound the best attack on the output: docs/guarantees.md, 6. Words
-and noise are public, the same each time: results depend on no text.
+and noise are public and reproducible: results depend on no text.
 
 Candidates for the rule score prior(x) exp(-s d(x, y)^p), d the distance in the space,
-for several sharpnesses s and p = 1, 2. For an output that was often seen in training,
-the input that was then most frequent may be guessed instead. Training draws give the
+for several sharpnesses s and p = 1, 2. For an output that was common in training,
+its most frequent input there may be guessed instead. Training draws give the
 counts and the scale of s, validation draws choose the rule, test draws count its wins.
 """
 
@@ -58,7 +58,7 @@ _tested: dict[str, Wins] = {}
 def wins_of_rule(
     vectors: Singles, epsilon: float, prior: Floats, draw: Drawing, test: SampledGames
 ) -> Mask:
-    """Choose a rule on separate draws; tell which of the test plays it wins: (n,)."""
+    """Choose a rule on separate draws; return which test games it wins: (n,)."""
 
     def outputs(sample: SampledGames) -> Ids:
         return draw(sample.ids, np.full(len(sample.ids), float(epsilon)), sample.bits)
@@ -118,7 +118,7 @@ def _guesses_by_distance(
     typical: float,
     options: tuple[tuple[float, int], ...],
 ) -> Ids:
-    """Return argmax_x ln prior(x) - s d(x, y)^p of each output: (options, n)."""
+    """Return argmax_x ln prior(x) - s d(x, y)^p for each output: (options, n)."""
     distinct, which = np.unique(outputs, return_inverse=True)
     log_prior = _logs(prior)
     guess = np.zeros((len(options), len(distinct)), np.int32)
@@ -151,7 +151,7 @@ def _logs(prior: Floats) -> Singles:
 
 
 def _improve(score: Singles, rows: Ints, best: Singles, guess: Ids, first: int) -> None:
-    """Update best (n,) and guess (n,) by the scores (n, w) of words from first on."""
+    """Update best (n,) and guess (n,) with scores (n, w) of words from `first` on."""
     top = score.argmax(axis=1)
     value = score[rows, top]
     better = value > best
@@ -161,18 +161,18 @@ def _improve(score: Singles, rows: Ints, best: Singles, guess: Ids, first: int) 
 
 @dataclass(frozen=True, slots=True)
 class SampledGames:
-    """Words drawn from the prior, (n,), and the bits for their noise."""
+    """Words drawn from the prior, (n,), and the random bits for their noise."""
 
     ids: Ids
     bits: RandomBits
 
     def take(self, positions: Ints) -> SampledGames:
-        """Return some of the plays, with the same bits."""
+        """Return the games at these positions, with the same bits."""
         return SampledGames(self.ids[positions], self.bits.take(positions))
 
 
 def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
-    """Draw words from the prior by public randomness; each name is another sample."""
+    """Draw words from the prior with public randomness; `name` selects the sample."""
     alone = np.zeros(count, np.int64)
 
     def public_bits(purpose: str) -> RandomBits:
@@ -187,14 +187,14 @@ def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
 
 
 def frequency_bands(size: int) -> list[tuple[int, int]]:
-    """Return begin and end of each frequency band that a vocabulary of V words has."""
+    """Return the start and end of each frequency band in a vocabulary of V words."""
     return list(pairwise([0, *(edge for edge in _EDGES if edge < size), size]))
 
 
 def wins_of_points(
     mechanism: Mechanism, epsilon: float, prior: Floats, sample: SampledGames
 ) -> Wins:
-    """Return for each play whether the best guess from the vector is right: (2, n).
+    """Return for each game whether the best guess from the vector wins: (2, n).
 
     The second row is for an attacker who knows the frequency band of the word. Ties
     count as right, so that the share of wins is an upper limit.
@@ -225,7 +225,7 @@ def wins_of_points(
 def _scores(
     mechanism: Mechanism, prior: Floats, ids: Ids, eps: Eps, points: Vectors
 ) -> tuple[Singles, Ids, Singles]:
-    """Return the best score in each band and its word, (b, n) both, and the input's."""
+    """Return each band's best score and word, (b, n) each, and the input's score."""
     log_prior, bands = _logs(prior), frequency_bands(len(prior))
     best = np.full((len(bands), len(ids)), -np.inf, np.float32)
     guess = np.full((len(bands), len(ids)), -1, np.int32)
@@ -248,13 +248,13 @@ def _scores(
 
 
 def limits_of_wins(wins: Wins) -> tuple[float, float]:
-    """Return the limits of a success rate, each wrong at half the stated rate."""
+    """Return limits of a success rate, each wrong with half the stated rate."""
     return limits_from_counts(int(wins.sum()), len(wins))
 
 
 @lru_cache(maxsize=1024)
 def limits_from_counts(won: int, played: int) -> tuple[float, float]:
-    """Return the limits of a success rate from counts."""
+    """Return confidence limits of a success rate from counts."""
     return binomial.limits(won, played, 1.0 - CONFIDENCE)
 
 
@@ -265,11 +265,11 @@ def play(
     draw: Drawing | None,
     draws: int = DRAWS,
 ) -> cache.Arrays:
-    """Play the test draws; draw runs mechanism and mapping.
+    """Play the test games; draw runs mechanism and mapping.
 
     Returns "won" (2, n), whether the best guess from the noisy vector is right, without
     and with knowledge of the band, if the density is known; and "right" (n,), whether
-    the guess from the output by a rule is, if draw is given.
+    the rule's guess from the output is, if draw is given.
     """
     played: dict[str, Mask] = {}
     if mechanism.has_log_density:
@@ -286,7 +286,7 @@ def play(
 def holds(
     played: cache.Arrays, mechanism: Mechanism, epsilon: float, prior: Floats
 ) -> bool:
-    """Return whether a random part of cached plays has the same results again."""
+    """Return whether a random part of cached games gives the same results again."""
     won, right = played.get("won"), played.get("right")
     if right is not None and right.shape != (DRAWS,):
         return False
@@ -304,8 +304,8 @@ def limits(
     """Bound the success of the best attack on the output.
 
     Returns low, high, the method, and (success, success_band_known) of each band.
-    Without a rule the lower limit is the most frequent word's share; without an upper
-    limit high is 1 and no band is measured.
+    Without a rule, the lower limit is the share of the most frequent word; without an
+    upper limit high is 1 and no band is measured.
     """
     low, high = float(prior.max()), 1.0
     measured: list[tuple[float, float]] = []
@@ -331,9 +331,9 @@ def limits(
 def measured_wins(
     mechanism: Mechanism, epsilon: float, prior: Floats, draws: int = DRAWS
 ) -> Wins:
-    """Return `wins_of_points` of the draws that measure a risk.
+    """Return `wins_of_points` for the draws that measure a risk.
 
-    The last results stay in memory: a search tries an epsilon just before it is
+    The last results are cached in memory: a search tries an epsilon just before it is
     measured.
     """
     key = cache.key_of(*mechanism.identity, cache.digest(prior), epsilon, draws)

@@ -1,9 +1,9 @@
-"""Figures of released vectors in reports, measured on public words or texts.
+"""Report figures for released vectors, measured on public words or texts.
 
-At a small loss of a text its noise is far larger than the distance between texts. What
-vectors of whole texts are worth then was measured on public news; these figures ship
-(python -m benchmarks text_vectors), by all that decides the vectors. What a classifier
-learns at one loss holds as an upper limit for every smaller one.
+At a small loss of a text, its noise is far larger than the distance between texts. The
+usefulness of such vectors was measured on public news; these figures ship (python -m
+benchmarks text_vectors), keyed by everything the vectors depend on. What a classifier
+learns at one loss is an upper limit for every smaller loss.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SETTINGS = ("space", "mechanism", "tokens")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distortion:
-    """Distances and inner products of released vectors against those without noise."""
+    """Distances and inner products of released vectors versus noiseless ones."""
 
     # No row: a size of the sample.
     pairs: Annotated[int, Meta(description="Number of pairs compared.")]
@@ -57,7 +57,7 @@ class Distortion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorAttack:
-    """How often a guess of the original from a released vector is right."""
+    """How often the original is guessed correctly from a released vector."""
 
     of: Annotated[str, Meta(description="Public words or texts to choose from.")]
     choices: Annotated[int, Meta(description="Number of them.")]
@@ -88,7 +88,7 @@ class VectorAttack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorMeasures:
-    """Figures of attackers and distances on public data."""
+    """Attacker and distance figures on public data."""
 
     distortion: Annotated[
         Distortion, Meta(description="Distances and inner products, and their errors.")
@@ -122,7 +122,7 @@ class TopicAccuracy:
 
 
 def text_vectors_key(settings: Mapping[str, Any], lexicon: str) -> str:
-    """Return the name of figures: of a release's settings and its lexicon's digest."""
+    """Return the key of figures: the release's settings and the lexicon's digest."""
     options = settings.get("embed")
     if not isinstance(options, Mapping):  # settings of a report may be anything
         return ""
@@ -137,7 +137,7 @@ def text_vectors_key(settings: Mapping[str, Any], lexicon: str) -> str:
 def worth_of_texts(
     settings: Mapping[str, Any], lexicon: str, loss: float | None
 ) -> TopicAccuracy | None:
-    """Return the figures at the smallest measured loss of at least loss, if any."""
+    """Return figures at the smallest measured loss that is at least `loss`, or None."""
     file = cache.shipped_file().with_name(TEXT_VECTORS_FILE)
     known = msgspec.convert(
         cache.shipped_entry(file, "measured") or [], tuple[TopicAccuracy, ...]

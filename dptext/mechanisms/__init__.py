@@ -67,7 +67,7 @@ Bands = Sequence[tuple[int, int]]
 
 
 def known_words_bound(bound: Floats | float, a: Ids, b: Ids) -> Floats:
-    """Return a published bound, inf for the unknown word, which papers leave out."""
+    """Return a published bound, inf for the unknown word, which papers omit."""
     return np.where((a < 0) | (b < 0), np.inf, bound)
 
 
@@ -77,7 +77,7 @@ def distance_bound(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
 
 
 class Family(StrEnum):
-    """The kind of a mechanism: of single words, noisy vectors or whole texts."""
+    """The kind of mechanism: single words, noisy vectors or whole texts."""
 
     WORDS = "words"
     NOISE = "noise"
@@ -86,7 +86,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The aim that a profile sets: a risk, or an epsilon of a word, or neither."""
+    """What a profile aims at: a risk, a word's epsilon, or neither."""
 
     #: Success of the best guess of a word, for the prior.
     risk: float | None = None
@@ -97,42 +97,42 @@ class Aim:
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """The settings of a mechanism in a profile: fields with types, bounds, defaults."""
+    """The settings of a mechanism: fields with types, bounds and defaults."""
 
     family: ClassVar[Family] = Family.WORDS
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Return whether `prepare` works for one given epsilon only."""
+        """Return whether `prepare` works only for a single given epsilon."""
         return False
 
     def check(self) -> None:  # noqa: B027 - most need nothing
-        """Raise UsageError for a missing model or package; takes no time."""
+        """Raise UsageError for a missing model or package; must be fast."""
 
     @abstractmethod
     def prepare(self, space: Space, aim: Aim) -> Mechanism:
-        """Do the public work once; the aim may choose settings.
+        """Prepare the mechanism; the aim may choose settings.
 
         Raises UsageError if the lexicon or the space cannot be used.
         """
 
 
 class RiskEstimate(Protocol):
-    """An estimate of the success of guesses at any epsilon, for searches only."""
+    """Estimates the success of guesses at any epsilon, only for searches."""
 
     #: The success grows at most like exp(drift epsilon).
     drift: float
 
     def success(self, epsilon: float) -> float:
-        """Estimate the success of the best guess."""
+        """Estimate the success rate of the best guess."""
 
     def learn(self, epsilon: float) -> None:
-        """Improve the estimate near an epsilon, by a pass over all words at it."""
+        """Improve the estimate near an epsilon, with a pass over all words."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mechanism(Prepared, ABC):
-    """A mechanism made ready for a space."""
+    """A mechanism prepared for a space."""
 
     #: Above this an epsilon is refused as meaningless.
     largest_epsilon: ClassVar[float] = LARGEST_EPSILON
@@ -143,26 +143,26 @@ class Mechanism(Prepared, ABC):
 
     @property
     def name(self) -> str:
-        """Return the name of the mechanism in profiles."""
+        """Return the mechanism's name in profiles."""
         return registry.component_name("mechanisms", type(self.params).__module__)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return everything but epsilon that determines the output distribution."""
+        """Return everything except epsilon that determines the output distribution."""
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
     @property
     def settings_before_aim(self) -> Mapping[str, object]:
-        """Return the settings that the aim replaced, with their values before.
+        """Return the settings that the aim replaced, with their previous values.
 
-        Mechanisms that differ in nothing else belong together in a list by risk.
+        Mechanisms that differ only in these belong to the same ladder of risks.
         """
         return {}
 
     @abstractmethod
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return the guarantee of one application to one word, as data."""
+        """Return the guarantee for one application to one word, as data."""
 
     def check(self, epsilon: float) -> None:
         """Raise UsageError if no word can be drawn at an epsilon."""
@@ -193,13 +193,13 @@ class Mechanism(Prepared, ABC):
     def numerical_slack(self, epsilon: float) -> float | None:
         """Return the nats that finite random bits may add to the loss.
 
-        None: not bounded (noise in floating point).
+        None: unbounded (floating-point noise).
         """
         return None
 
     @property
     def geometry(self) -> Geometry:
-        """Return the public distances over V in the guarantee's own metric."""
+        """Return the public distances over V in the guarantee's metric."""
         return self.space.geometry
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
@@ -215,22 +215,22 @@ class Mechanism(Prepared, ABC):
         return np.full(len(a), most)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
-        """Return the paper's bound of a mechanism without a guarantee: (n,).
+        """Return the paper's bound for a mechanism without a guarantee: (n,).
 
-        inf for pairs that the paper leaves out; None if the guarantee is the paper's.
+        inf for pairs that the paper omits; None if the guarantee is the paper's.
         """
         return None
 
     def least_loss(self) -> tuple[float, tuple[int, int]] | None:
         """Return a proven lower bound on the worst loss at every epsilon, or None.
 
-        With two words (x, x') and at least that loss by the output x.
+        Includes two words (x, x') that have at least this loss at output x.
         """
         return None
 
     @property
     def has_log_probs(self) -> bool:
-        """Return whether `log_probs` gives the exact output distribution of a word."""
+        """Return whether `log_probs` gives exact output distributions."""
         return type(self).log_probs is not Mechanism.log_probs
 
     @property
@@ -242,21 +242,21 @@ class Mechanism(Prepared, ABC):
         return TypeError(f"mechanism {self.name} has no {feature} to ask for")
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of each word and output, normalised: (n, V) float64.
+        """Return normalised ln P(y|x) for each word and output: (n, V) float64.
 
         -inf for words that are never written. Called only if `has_log_probs`.
         """
         raise self._lacks("output distribution")
 
     def probs(self, ids: Ids, epsilon: float) -> Floats:
-        """Return P(y|x) of each word and output at one epsilon: (n, V)."""
+        """Return P(y|x) for each word and output at one epsilon: (n, V)."""
         log_probs = self.log_probs(ids, np.full(len(ids), epsilon))
         return np.exp(log_probs, out=log_probs)
 
     def log_probs_of_pairs(self, inputs: Ids, outputs: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of pairs of an input and an output: (m,).
+        """Return ln P(y|x) for (input, output) pairs: (m,).
 
-        By rows of `log_probs`; a mechanism with a closed form overrides this.
+        Uses rows of `log_probs`; mechanisms with a closed form override this.
         """
         logs = np.empty(len(inputs))
         order = np.lexsort((eps, inputs))
@@ -271,7 +271,7 @@ class Mechanism(Prepared, ABC):
         return logs
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
-        """Return what the strongest attacker sees, the output and more: (n, j).
+        """Return what the strongest attacker sees, including the output: (n, j).
 
         Called only if `has_log_density`.
         """
@@ -280,7 +280,7 @@ class Mechanism(Prepared, ABC):
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return ln of the density of observations under each word as the input.
+        """Return the log density of observations given each word as the input.
 
         observed (n, j), words (m,) -> (n, m), up to a constant for each observation,
         in the precision of observed. Called only if `has_log_density`.
@@ -288,9 +288,9 @@ class Mechanism(Prepared, ABC):
         raise self._lacks("density")
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+        """Return max of prior(x) P(y|x) over x in each band: (bands, V).
 
-        By rows of `log_probs`; a mechanism with a closed form overrides this.
+        Uses rows of `log_probs`; mechanisms with a closed form override this.
         """
         size = len(prior)
         best = np.zeros((len(bands), size))
@@ -305,12 +305,12 @@ class Mechanism(Prepared, ABC):
     def likeliest_inputs(
         self, prior: Floats, eps: Eps, count: int
     ) -> tuple[Ids, Floats]:
-        """Return for each output the inputs x of largest prior(x) P(y|x), best first.
+        """Return for each output the inputs x with largest prior(x) P(y|x), best first.
 
         prior and eps (V + 1,), the last for the unknown word, which is row V -> rows
         (V, c) int32 and ln P(y|x), (V, c), -inf for missing inputs; c is count, or
         V + 1 if that is less. Ties go to the smaller row. Computed from rows of
-        `log_probs`; a mechanism with a closed form overrides this.
+        `log_probs`; mechanisms with a closed form override this.
         """
         size = len(prior) - 1
         likeliest = Likeliest(size, min(count, len(prior)))
@@ -322,7 +322,7 @@ class Mechanism(Prepared, ABC):
 
     @property
     def has_best_guesses(self) -> bool:
-        """Return whether `best_guesses` is a closed form, not a pass over rows."""
+        """Return whether `best_guesses` has a closed form, so it is fast."""
         return type(self).best_guesses is not Mechanism.best_guesses
 
     def risk_estimate(self, prior: Floats) -> RiskEstimate | None:
@@ -332,19 +332,19 @@ class Mechanism(Prepared, ABC):
 
 @dataclass(frozen=True, eq=False)
 class WordMechanism(Mechanism):
-    """Words in, words out, one by one."""
+    """A mechanism that maps words to words, one by one."""
 
     @abstractmethod
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) -> (n,) int32."""
+        """Draw an output for each word: ids (n,), eps (n,) -> (n,) int32."""
 
 
 @dataclass(frozen=True, eq=False)
 class SetMechanism(WordMechanism):
-    """Words in, a set of words out, of which `sample` gives one.
+    """A mechanism that maps a word to a set of words; `sample` gives one of them.
 
-    Topics of whole texts are written as the whole set (`sets`). Its law is not that of
-    one member, so there are no `log_probs`.
+    Topics of whole texts are written as the whole set (`sets`). Its distribution is not
+    that of a single member, so there are no `log_probs`.
     """
 
     @property
@@ -354,44 +354,44 @@ class SetMechanism(WordMechanism):
 
     @abstractmethod
     def held(self, epsilon: float) -> float:
-        """Return the probability that a set holds its input."""
+        """Return the probability that a set contains its input."""
 
     @abstractmethod
     def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a set for each word: ids (n,), eps (n,) -> (n, k) int32, ascending.
 
-        `sample` gives a member of the same set for the same bits.
+        With the same bits, `sample` gives a member of the same set.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseMechanism(Mechanism):
-    """Words in, noisy vectors out; a mapping finds words for them."""
+    """A mechanism that maps words to noisy vectors; a mapping finds words for them."""
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Move the vector of each word: ids (n,), eps (n,) -> (n, d) float32.
+        """Add noise to each word's vector: ids (n,), eps (n,) -> (n, d) float32.
 
-        By `noise`; overridden if the noise depends on the word.
+        Uses `noise`; overridden if the noise depends on the word.
         """
         return noise.add_noise(self.centres(ids, eps), self.noise(eps, bits))
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return the vectors that noise is added to: ids (n,), eps (n,) -> (n, d)."""
+        """Return the vectors before noise is added: ids (n,), eps (n,) -> (n, d)."""
         return self.output_vectors[ids]
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return the vectors of words without noise, for a mapping: (V + 1, d)."""
+        """Return the words' noiseless output vectors, for a mapping: (V + 1, d)."""
         return self.space.vectors
 
     @property
     def inputs(self) -> NDArray[np.float32]:
-        """Return the vectors; `position` accepts their means, too: (V + 1, d)."""
+        """Return the input vectors; `position` also accepts their means: (V + 1, d)."""
         return self.output_vectors
 
     @property
     def compared(self) -> NDArray[np.float32]:
-        """Return the vectors of words that released ones stand for: (V + 1, j)."""
+        """Return word vectors to compare released ones with: (V + 1, j)."""
         return self.space.vectors
 
     def position(self, vectors: Floats) -> Floats:
@@ -399,16 +399,16 @@ class NoiseMechanism(Mechanism):
         return vectors
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the guarantee of one application to any of these inputs.
+        """Return the guarantee for one application to any of these inputs.
 
         For Inputs.VECTORS, stretch is in the Euclidean distance of the inputs. Raises
-        UnprovenError if it is proven for fewer inputs only.
+        UnprovenError if it is proven only for fewer inputs.
         """
         Constant(1.0, Inputs.WORDS).over(inputs)
         return self.guarantee(epsilon)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
-        """Return noise, the same for all words: eps (n,) -> (n, m).
+        """Return noise, identically distributed for all words: eps (n,) -> (n, m).
 
         Called only if `has_noise`: then any vector can be released, not only those of
         words.
@@ -417,15 +417,15 @@ class NoiseMechanism(Mechanism):
 
     @property
     def has_noise(self) -> bool:
-        """Return whether any vector can be released."""
+        """Return whether any vector can be released, not only those of words."""
         return type(self).noise is not NoiseMechanism.noise
 
     def spread(self, epsilon: float) -> float:
-        """Return the approximate standard deviation of the noise in a coordinate."""
+        """Return the noise's approximate standard deviation per coordinate."""
         raise self._lacks("spread to ask for")
 
     def step(self, epsilon: float) -> float:
-        """Return the step of the public grid on which released vectors lie, or 0."""
+        """Return the step of the public grid of released vectors, or 0."""
         return self.spread(epsilon) / WIDTH
 
     def release(
@@ -441,8 +441,8 @@ class NoiseMechanism(Mechanism):
         if np.isfinite(points).all():
             return points
         raise ComponentError(
-            f"mechanism {self.name} made a number that is not finite; nothing of it is "
-            "released; report this line to its authors, or take another mechanism"
+            f"mechanism {self.name} produced a non-finite number, which is not "
+            "released; report this line to its authors, or use another mechanism"
         )
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
@@ -454,7 +454,7 @@ class NoiseMechanism(Mechanism):
     ) -> tuple[Floats, Floats, float] | None:
         """Return the noise in drawn points (n, d) in a standard form, for audits.
 
-        That is directions (n, j), uniform unit vectors; amounts (n,), Gamma(shape)
+        The form is directions (n, j), uniform unit vectors; amounts (n,), Gamma(shape)
         variables; and shape. None if there is no such form.
         """
         return None
@@ -462,31 +462,31 @@ class NoiseMechanism(Mechanism):
 
 @dataclass(frozen=True, eq=False)
 class TextMechanism(Mechanism):
-    """Words out, each drawn by a distribution that depends on its whole text."""
+    """A mechanism that draws each word depending on its whole text."""
 
     @abstractmethod
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word of a batch of texts: eps (n,) -> (n,) int32."""
+        """Draw an output for each word of a batch of texts: eps (n,) -> (n,) int32."""
 
     def example_log_probs(self, epsilon: float) -> Floats | None:
-        """Return ln P(y|text) of one word in each of a few public texts: (m, V).
+        """Return ln P(y|text) for one word in each of a few public texts: (m, V).
 
-        None without any to audit.
+        None if there are no texts to audit.
         """
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class ExponentialMechanism(WordMechanism):
-    """P(y|x) ~ exp(-scale t(x, y) / 2) for a metric t; the claim is epsilon t.
+    """A mechanism P(y|x) ~ exp(-scale t(x, y) / 2) with a metric t; claim: epsilon t.
 
-    Since the metric is known, audits look at all pairs of V.
+    Since the metric is known, audits test all pairs of V.
     """
 
     @abstractmethod
     def scale(self, epsilon: float) -> float:
-        """Return the scale of the distances: epsilon, unless it is raised."""
+        """Return the scale of the distances: epsilon, or a raised value."""
 
     @abstractmethod
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
-        """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
+        """Return t from inputs (n,) to words begin to end: (n, end - begin)."""

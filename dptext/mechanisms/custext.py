@@ -59,7 +59,7 @@ _CHUNK = 8192  # words; their sets are weighed at once
 
 @dataclass(frozen=True, eq=False)
 class OneSet(DistanceMechanism):
-    """P(y|x) ~ exp(eps u(x, y) / 2) over all of V."""
+    """CusText with one output set, P(y|x) ~ exp(eps u(x, y) / 2) over all of V."""
 
     #: The space of the distances that give u.
     measured: Space
@@ -72,7 +72,7 @@ class OneSet(DistanceMechanism):
 
     @cached_property
     def distribution(self) -> DistanceDistribution:
-        """Return the output distributions; the least distance of a row cancels."""
+        """Return the output distributions; a row's minimal distance cancels."""
         return DistanceDistribution(
             self.measured, self.lists, spread=self.spread, squared=self.squared
         )
@@ -87,7 +87,7 @@ class OneSet(DistanceMechanism):
 
 
 class OutputSets(NamedTuple):
-    """Output sets of all rows."""
+    """The output set of every row."""
 
     #: Words of each set: (c, k), filled up with -1.
     sets: NDArray[np.int32]
@@ -96,7 +96,7 @@ class OutputSets(NamedTuple):
 
 
 def build(space: Space, mapping: str, k: int) -> OutputSets:
-    """Return the sets of a mapping, cached for the lexicon and space."""
+    """Return the output sets of a mapping, cached by lexicon and space."""
     k = min(k, space.size)
 
     def compute() -> cache.Arrays:
@@ -111,7 +111,7 @@ def build(space: Space, mapping: str, k: int) -> OutputSets:
 
 
 def _are_valid(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
-    """Return whether no set holds a word twice, and every input has a set."""
+    """Return whether no set repeats a word, and every input has a set."""
     ordered = np.sort(sets, axis=1)
     repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if repeated.any() or sets.shape[1] != k or classes.shape != (space.size + 1,):
@@ -167,7 +167,7 @@ _BUILDERS = {
 
 @dataclass(frozen=True, eq=False)
 class PublishedSets(WordMechanism):
-    """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x."""
+    """Published CusText: P(y|x) ~ exp(eps u(x, y) / 2) on the set of x's class."""
 
     #: The space of the distances that give u.
     measured: Space
@@ -176,7 +176,7 @@ class PublishedSets(WordMechanism):
     sets: OutputSets
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return no guarantee, with the reason."""
+        """Return that there is no guarantee, with the reason."""
         words = self.sets.classes[:-1]
         alone = int((np.bincount(words)[words] == 1).sum())
         reason = (
@@ -189,11 +189,11 @@ class PublishedSets(WordMechanism):
         return Guarantee.nothing(reason, source=_SOURCE)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the paper's claim for any two words, epsilon: (n,) nats."""
+        """Return the paper's claim, epsilon, for any two words: (n,) nats."""
         return known_words_bound(epsilon, a, b)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word from the set of each word."""
+        """Draw a word from each word's set."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         uniform = bits.uniform(0)[:, 0]
         drawn = np.empty(len(ids), np.int32)
@@ -204,13 +204,14 @@ class PublishedSets(WordMechanism):
         return drawn
 
     def _members(self, rows: Ints) -> NDArray[np.int32]:
-        """Return the words of each row's set: (n,) -> (n, k)."""
+        """Return the members of each row's set: (n,) -> (n, k)."""
         return self.sets.sets[self.sets.classes[rows]]
 
     def _exponents(self, rows: Ints, eps: Eps) -> Floats:
-        """Return eps (u - 1) / 2 of the words of each row's set: (n, k), at most 0.
+        """Return eps (u - 1) / 2 for members of each row's set: (n, k), at most 0.
 
-        u = 1 - (d - min) / (max - min), 1 if max = min; -inf where -1 fills up a set.
+        u = 1 - (d - min) / (max - min), 1 if max = min; -inf where a set is padded with
+        -1.
         """
         members = self._members(rows)
         pairs = rows.repeat(members.shape[1]), members.ravel()
@@ -227,7 +228,7 @@ class PublishedSets(WordMechanism):
         return np.asarray(eps[:, None] * (utility - 1.0) / 2.0)
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of all outputs, -inf outside the set: (n, V)."""
+        """Return ln P(y|x) for all outputs, -inf outside the set: (n, V)."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         logs = np.full((len(ids), self.space.size), -np.inf)
         members = self._members(rows)
@@ -236,7 +237,7 @@ class PublishedSets(WordMechanism):
         return log_normalised(logs)
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
+        """Return max of prior(x) P(y|x) over x in each band: (bands, V)."""
         best = np.zeros((len(bands), len(prior)))
         for number, (begin, end) in enumerate(bands):
             for part in blocks(end, _CHUNK, begin):
@@ -249,7 +250,7 @@ class PublishedSets(WordMechanism):
         return best
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Return the nats that finite uniforms may add to the loss inside a class."""
+        """Return the nats that finite uniforms may add to the loss within a class."""
         words = self.sets.sets.shape[1]
         return float(2.0**-50 * words * np.exp(min(epsilon, 600.0) / 2.0))
 
@@ -265,7 +266,7 @@ class Params(mechanisms.Params):
     distance: Literal["euclidean", "cosine"] = "euclidean"
 
     def prepare(self, space: Space, aim: Aim) -> WordMechanism:
-        """Build the output sets, or take the spread of the distances over V."""
+        """Build the output sets, or compute the spread of distances over V."""
         squared = self.distance == "cosine"
         measured = space
         if squared:

@@ -74,7 +74,7 @@ _GAPS = (
 
 @dataclass(frozen=True, slots=True)
 class WordChains:
-    """Public orders of the vocabulary."""
+    """Public one-dimensional orders of the vocabulary."""
 
     #: The word at each position: (c, V).
     words: NDArray[np.int32]
@@ -83,7 +83,7 @@ class WordChains:
 
     @classmethod
     def build(cls, space: Space, count: int, seed: int) -> WordChains:
-        """Build count chains, each cached for the lexicon, space and seed."""
+        """Build `count` chains, each cached by lexicon, space and seed."""
         words = np.stack([_chain(space, seed, one) for one in range(count)])
         positions = np.empty((count, space.size + 1), np.int32)
         rows = np.arange(count)[:, None]
@@ -94,18 +94,18 @@ class WordChains:
 
     @property
     def size(self) -> int:
-        """Return V."""
+        """Return the vocabulary size V."""
         return int(self.words.shape[1])
 
     def distances(self, a: NDArray[np.integer], b: NDArray[np.integer]) -> Ints:
-        """Return the largest distance of pairs over the chains, in places: (n,)."""
+        """Return the largest distance of each pair over the chains, in places: (n,)."""
         gap = self.positions[:, a].astype(np.int64) - self.positions[:, b]
         return np.asarray(np.abs(gap).max(axis=0))
 
     def nearest(self) -> Ints:
-        """Bound the distance of each word to its nearest other word: (V,).
+        """Bound each word's distance to its nearest other word: (V,).
 
-        Exact for one chain; for several an upper bound, from the neighbours on each.
+        Exact for one chain; for several an upper bound from the neighbours on each.
         """
         nearest = np.full(self.size, self.size, np.int64)
         steps = (*range(-_AROUND, 0), *range(1, _AROUND + 1))
@@ -153,7 +153,7 @@ def _chain(space: Space, seed: int, number: int) -> NDArray[np.int32]:
 
 
 def log_of_moves(rate: Floats) -> Floats:
-    """Return -ln tanh(rate / 2), exact to a few roundings for small and large rates.
+    """Return -ln tanh(rate / 2), accurate for both small and large rates.
 
     tanh(rate / 2) = (1 - e) / (1 + e) with e = exp(-rate).
     """
@@ -191,7 +191,7 @@ def exponential(bits: RandomBits, lane: int) -> Floats:
 
 
 class Window:
-    """Weights around positions (n,) as a floor for all of V and an excess nearby.
+    """Weights around positions (n,): a floor over all of V plus an excess nearby.
 
     A weight is exp(-rate min(steps, cut)): the floor exp(-rate cut) for all positions,
     and more for those within the cut.
@@ -212,12 +212,12 @@ class Window:
         self.total = tem.space.size * self.floor + (1.0 - self.floor) + sides
 
     def excess(self, count: Ints) -> Floats:
-        """Sum exp(-rate k) - floor over k = 1 ... count."""
+        """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
         sums = np.expm1(-self._rate * count) / np.expm1(-self._rate)
         return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
-        """Return the least count with an excess above the target: (n,)."""
+        """Return the least count whose excess is above the target: (n,)."""
         low: Ints = np.minimum(1, most)
         high: Ints = most.copy()
         for _ in range(int(most.max(initial=0)).bit_length()):
@@ -245,7 +245,7 @@ class Params(mechanisms.Params):
     seed: Annotated[int, Meta(ge=0)] = 0
 
     def prepare(self, space: Space, aim: Aim) -> Diffractor:
-        """Build the chains, once for a lexicon and space."""
+        """Build the chains, once per lexicon and space."""
         chains = WordChains.build(space, self.chains, self.seed)
         kind = TemDiffractor if self.noise == "tem" else Diffractor
         return kind(self, space, chains)
@@ -253,7 +253,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Diffractor(WordMechanism):
-    """Geometric noise on the positions of chains, clipped at their ends.
+    """Adds geometric noise to positions on chains, clipped at their ends.
 
     P(j|i) = output(j) exp(-rate min(D, cut)) / total(i) for positions i and j of a
     chain, D = |i - j| / scale.
@@ -299,7 +299,7 @@ class Diffractor(WordMechanism):
     def numerical_slack(self, epsilon: float) -> float:
         """Bound the nats that finite uniforms may add.
 
-        Each step on the way changes the probability of an output by a factor of 1 +
+        Each step of a move changes the probability of an output by a factor of 1 +
         2^-50 or so, as long as exp(-eps / scale) is a normal number.
         """
         if epsilon / self.params.scale > _STEEPEST:
@@ -307,7 +307,7 @@ class Diffractor(WordMechanism):
         return 2.0**-48 * (self.space.size + 128.0)
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the distance of positions."""
+        """Return the guarantee: metric DP in the distance of positions."""
         params = self.params
         name = "distance of the two words' places on a public chain of the vocabulary"
         if params.chains > 1:
@@ -327,21 +327,21 @@ class Diffractor(WordMechanism):
         return (self.space.size - 1) / self.params.scale
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the bound on the loss of pairs of inputs, (n,) nats."""
+        """Return the loss bound for pairs of inputs: (n,) nats."""
         distances = self.chains.distances(a, b) / self.params.scale
         cut = self.cut(np.array([epsilon]))
         return np.asarray(epsilon * np.minimum(distances, cut))
 
     @property
     def geometry(self) -> Geometry:
-        """Return nearest, median and largest distance in the guarantee's own metric."""
+        """Return nearest, median and largest distance in the guarantee's metric."""
         scale, largest = self.params.scale, self._max_distance
         nearest = float(np.median(self.chains.nearest())) / scale
         median = self.chains.median() / scale
         return Geometry(min(nearest, largest), min(median, largest), largest)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) 1/place -> (n,) ids."""
+        """Draw an output for each word: ids (n,), eps (n,) 1/place -> (n,) ids."""
         integers = bits.integers(0)
         chain = bits.below(integers[:, 0], self.params.chains)
         positions = self.chains.positions[chain, ids].astype(np.int64)
@@ -350,7 +350,7 @@ class Diffractor(WordMechanism):
         return np.asarray(self.chains.words[chain, moved])
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x), the mean over the chains: (n, V) float64."""
+        """Return ln P(y|x), averaged over the chains: (n, V) float64."""
         cut, rate = self.cut(eps)[:, None], self.rate(eps)[:, None]
         log_sums = np.full((len(ids), self.space.size), -np.inf)
         for positions in self.chains.positions.astype(np.int64):
@@ -365,10 +365,10 @@ class Diffractor(WordMechanism):
         return log_sums
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+        """Return max of prior(x) P(y|x) over x in each band: (bands, V).
 
-        For one chain by maxima over windows that double, in O(V log V); for several
-        chains row by row.
+        A single chain takes O(V log V), with maxima over doubling windows; several
+        chains are computed row by row.
         """
         eps = np.array([epsilon])
         if self.params.chains > 1:
@@ -420,16 +420,16 @@ class Diffractor(WordMechanism):
 
 @dataclass(frozen=True, eq=False)
 class TemDiffractor(Diffractor):
-    """The truncated exponential mechanism on the positions of each chain."""
+    """Truncated exponential mechanism on the positions of each chain."""
 
     @property
     def most(self) -> float:
-        """Return epsilon times gamma, in nats, if gamma follows from beta; else inf."""
+        """Return epsilon times gamma, in nats, if gamma depends on beta; else inf."""
         params = self.params
         return math.inf if params.gamma else product(params.beta, self.space.size)
 
     def rate(self, eps: Eps) -> Floats:
-        """Return half of epsilon: the normalisation costs the other half: (n,)."""
+        """Return half of epsilon, as normalisation costs the other half: (n,)."""
         return eps / 2.0
 
     def cut(self, eps: Eps) -> Floats:
@@ -442,7 +442,7 @@ class TemDiffractor(Diffractor):
         return np.asarray(np.log(Window(self, inputs, eps).total))
 
     def log_outputs(self, outputs: Ints, eps: Eps) -> Floats:
-        """Return 0: (n, m); inputs alone determine the normalisation."""
+        """Return 0: (n, m); normalisation depends only on inputs."""
         return np.zeros((len(eps), len(outputs)))
 
     def moved(
@@ -450,8 +450,8 @@ class TemDiffractor(Diffractor):
     ) -> Ints:
         """Draw a position from the parts of the window: (n,).
 
-        One uniform chooses the floor, where any position is equally likely, or the
-        excess of the position itself, of those to its left or of those to its right.
+        One uniform selects the floor, where all positions are equally likely, or the
+        excess of the position itself, of positions to its left, or to its right.
         """
         window, size = Window(self, positions, eps), self.space.size
         integers = bits.integers(1)
@@ -476,7 +476,7 @@ class TemDiffractor(Diffractor):
         return float(2.0**-50 * self.space.size * np.exp(min(loss, 600.0) / 2.0))
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP in the truncated distance of positions."""
+        """Return the guarantee: metric DP in the truncated distance of positions."""
         promise = super().guarantee(epsilon)
         varying = VaryingEpsilon.exponential(promise.max_distance, self.most)
         metric = replace(promise.metric, cut=self.params.gamma)

@@ -42,12 +42,12 @@ class Params(gaussian.Params):
 
 @dataclass(frozen=True, eq=False)
 class DiscreteGaussian(Discrete, Gaussian):
-    """Gaussian noise of whole steps."""
+    """Gaussian noise in whole steps of a grid."""
 
     params: Params
 
     def _table_delta(self, epsilon: float) -> float:
-        """Return the delta that the end and the rounding of the table may add."""
+        """Return the delta added by truncating and rounding the noise table."""
         odds = 1.0 + math.exp(min(epsilon, 700.0))
         return odds * self.width * NORMAL_REST
 
@@ -60,7 +60,7 @@ class DiscreteGaussian(Discrete, Gaussian):
         return mu - math.sqrt(self.width) / WIDTH * (1.0 + 1e-9)
 
     def sigma(self, epsilon: float) -> float:
-        """Return the standard deviation of the noise in each coordinate."""
+        """Return the noise's standard deviation per coordinate."""
         mu = self._mu(epsilon)
         if mu <= math.sqrt(self.width) / WIDTH:
             # Steps so long that all vectors are rounded to 0: they reveal nothing.
@@ -70,7 +70,7 @@ class DiscreteGaussian(Discrete, Gaussian):
         return sigma + math.sqrt(self.width) * more / mu
 
     def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon that rounding to the grid would use up."""
+        """Raise UsageError for an epsilon that rounding to the grid would exhaust."""
         if self._mu(epsilon) <= math.sqrt(self.width) / WIDTH:
             raise UsageError(
                 f"epsilon: {epsilon:.3g} with delta {self.params.delta:.3g} is too "
@@ -78,7 +78,7 @@ class DiscreteGaussian(Discrete, Gaussian):
             )
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound the nats that the table may add; inf if it takes too much of delta."""
+        """Bound the nats that the table may add; inf if it uses too much delta."""
         if self._table_delta(epsilon) > self.params.delta / 2.0:
             return math.inf
         return 2.0 * self.width * NORMAL_SLACK

@@ -39,7 +39,7 @@ _RATE = math.log(2.0) / WIDTH
 class Params(ClippedParams):
     """Settings of discrete Laplace noise.
 
-    sensitivity is about the L1 distance: bounded over the vocabulary, or the worst case
+    sensitivity sets the bound on L1 distance: over the vocabulary, or the worst case
     2 C sqrt(d), which holds for any vectors.
     """
 
@@ -50,13 +50,13 @@ class Params(ClippedParams):
 
 @dataclass(frozen=True, eq=False)
 class DiscreteLaplace(Discrete):
-    """Laplace noise of whole steps."""
+    """Laplace noise in whole steps of a grid."""
 
     params: Params
 
     @cached_property
     def sensitivity_l1(self) -> float:
-        """Return a bound on the sum of absolute differences that noise must hide."""
+        """Return a bound on the L1 distance that the noise must hide."""
         by_length = math.sqrt(self.width) * self.sensitivity
         if self.params.sensitivity == "worst":
             return by_length
@@ -75,7 +75,7 @@ class DiscreteLaplace(Discrete):
         return step + self.width * self.unrounded(step) / steps
 
     def supports(self, epsilon: float) -> None:
-        """Refuse an epsilon that rounding to the grid would use up."""
+        """Raise UsageError for an epsilon that rounding to the grid would exhaust."""
         if epsilon / _RATE <= 3.0 * self.width:
             raise UsageError(
                 f"epsilon: {epsilon:.3g} is too small for a grid in {self.width} "
@@ -83,15 +83,15 @@ class DiscreteLaplace(Discrete):
             )
 
     def spread(self, epsilon: float) -> float:
-        """Return the standard deviation, about sqrt(2) steps over ln 2 / 4096."""
+        """Return the standard deviation: about sqrt(2) steps over ln 2 / 4096."""
         return math.sqrt(2.0) * self.step(epsilon) / _RATE
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP over the whole vocabulary."""
+        """Return the guarantee: epsilon-LDP over the whole vocabulary."""
         return Guarantee.ldp("Dwork et al. 2006, on a grid")
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound the nats that the table of the noise may add."""
+        """Bound the nats that the noise table may add."""
         return 2.0 * self.width * LAPLACE_SLACK
 
     def steps(self, bits: RandomBits) -> Ints:

@@ -50,19 +50,19 @@ class ClippedParams(mechanisms.Params):
     sensitivity: Literal["vocabulary", "worst"] = "vocabulary"
 
     def clipped(self, space: Space) -> NDArray[np.float32]:
-        """Return the clipped vectors: (V + 1, d)."""
+        """Return all vectors clipped: (V + 1, d)."""
         return clip(space.vectors.astype(np.float64), self.clip).astype(np.float32)
 
 
 def clip(vectors: Floats, longest: float) -> Floats:
-    """Return c(v) = v min(1, C / |v|) of each row: (n, d)."""
+    """Return each row v scaled by min(1, C / |v|): (n, d)."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(1.0, lengths / longest))
 
 
 @dataclass(frozen=True, eq=False)
 class Clipped(NoiseMechanism):
-    """Noise that hides the largest distance of clipped vectors."""
+    """Noise that hides the largest distance between clipped vectors."""
 
     params: ClippedParams
     #: (V + 1, d) float32.
@@ -75,7 +75,7 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return the clipped vectors; their means are no farther apart than they."""
+        """Return the clipped vectors; means are no farther apart."""
         return self.clipped
 
     def position(self, vectors: Floats) -> Floats:
@@ -84,14 +84,14 @@ class Clipped(NoiseMechanism):
 
     @cached_property
     def geometry(self) -> Geometry:
-        """Return the public distances over V of the clipped vectors."""
+        """Return the public distances between clipped vectors over V."""
         return cached_geometry(
             self.space, lambda: self.clipped, "gaussian", float(self.params.clip)
         )
 
     @cached_property
     def _largest(self) -> Constant:
-        """Return the largest distance of inputs, and which inputs it covers."""
+        """Return the largest distance between inputs, and which inputs it covers."""
         if self.params.sensitivity == "worst":
             # Rounding to float32 may lengthen clipped vectors.
             distance = 2.0 * self.params.clip * (1.0 + 2.0**-22)
@@ -107,21 +107,21 @@ class Clipped(NoiseMechanism):
         return self._largest.over(Inputs.WORDS)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the guarantee of words. Raises UnprovenError for other inputs."""
+        """Return the guarantee for words. Raises UnprovenError for other inputs."""
         self._largest.over(inputs)
         return self.guarantee(epsilon)
 
     @cached_property
     def longest(self) -> float:
-        """Return the largest coordinate that a clipped vector can have."""
+        """Return the largest possible coordinate of a clipped vector."""
         if self.params.sensitivity == "worst":
             return self.params.clip
         return float(np.abs(self.clipped).max())
 
     def unrounded(self, step: float) -> float:
-        """Bound the error of a coordinate in steps, in double precision.
+        """Bound the double-precision error of a coordinate, in steps.
 
-        0 up to 2^22 steps: these errors are within 1e-9 of a step, which is subtracted
+        0 up to 2^22 steps: these errors are below 1e-9 of a step, which is subtracted
         when a grid is chosen.
         """
         return self.longest * 2.0**-51 if self.longest > step * 2.0**22 else 0.0
@@ -129,19 +129,19 @@ class Clipped(NoiseMechanism):
 
 @dataclass(frozen=True, eq=False)
 class Discrete(Clipped):
-    """Noise of whole steps of a grid, to which the clipped vectors are rounded."""
+    """Noise in whole steps of a grid, to which clipped vectors are rounded."""
 
     @abstractmethod
     def steps(self, bits: RandomBits) -> Ints:
         """Draw noise in steps: (n, d)."""
 
     def centres(self, ids: Ids, eps: Eps) -> NDArray[np.floating]:
-        """Return the clipped vectors of words on the grid: (n, d)."""
+        """Return words' clipped vectors rounded to the grid: (n, d)."""
         steps = evaluate_each(self.step, eps)[:, None]
         return noise.round_to_steps(self.clipped[ids], steps) * steps
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
-        """Return whole steps of noise: eps (n,) -> (n, d)."""
+        """Return noise in whole steps: eps (n,) -> (n, d)."""
         return self.steps(bits) * evaluate_each(self.step, eps)[:, None]
 
     def release(
@@ -168,27 +168,27 @@ class Params(ClippedParams):
 
 @dataclass(frozen=True, eq=False)
 class Gaussian(Clipped):
-    """Normal noise on the clipped vectors."""
+    """Gaussian noise on the clipped vectors."""
 
     params: Params
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return (epsilon, delta)-LDP over the whole vocabulary."""
+        """Return the guarantee: (epsilon, delta)-LDP over the whole vocabulary."""
         delta = self.params.delta
         promise = Guarantee.ldp("Balle and Wang 2018, theorem 8")
         mu = largest_mu(epsilon, delta)
         return replace(promise, notion=Notion.APPROXIMATE, delta=delta, mu=mu)
 
     def sigma(self, epsilon: float) -> float:
-        """Return the standard deviation of the noise in each coordinate."""
+        """Return the noise's standard deviation per coordinate."""
         return self.sensitivity / largest_mu(epsilon, self.params.delta)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
-        """Return normal noise: eps (n,) nats -> (n, d)."""
+        """Return Gaussian noise: eps (n,) nats -> (n, d)."""
         return bits.normal(0, self.width) * evaluate_each(self.sigma, eps)[:, None]
 
     def spread(self, epsilon: float) -> float:
-        """Return sigma."""
+        """Return the standard deviation sigma."""
         return self.sigma(epsilon)
 
     def standard_noise(
@@ -204,7 +204,7 @@ class Gaussian(Clipped):
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return -|z - c(v)|^2 / (2 sigma^2) of each point at each word: (n, m)."""
+        """Return -|z - c(v)|^2 / (2 sigma^2) for each point z and word v: (n, m)."""
         # All callers have one epsilon; of several the first is taken.
         centres = self.centres(words, np.repeat(eps[:1], len(words)))
         squares = noise.squared_distances(observed, centres)

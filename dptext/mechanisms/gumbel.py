@@ -46,9 +46,10 @@ _ENUMERATED = 200
 
 
 def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return the principal branch W0 of Lambert's W, w exp(w) = z, by Halley's steps.
+    """Return the principal branch W0 of Lambert's W by Halley's method.
 
-    On the cut (real z < -1/e) the imaginary part is positive.
+    w exp(w) = z. w exp(w) = z. On the cut (real z < -1/e) the imaginary part is
+    positive.
     """
     z = np.asarray(z, np.complex128)
     # A first guess for each region: the branch point, the far end, and between.
@@ -74,15 +75,15 @@ def lambert(z: NDArray[np.complex128]) -> NDArray[np.complex128]:
 
 
 def alpha(eps: Floats, size: int, closest: float) -> Floats:
-    """Return alpha = (eps - 2 (1 + ln W) / Delta_min) / 3 of each epsilon."""
+    """Return alpha = (eps - 2 (1 + ln W) / Delta_min) / 3 for each epsilon."""
     return (eps - 2.0 * (1.0 + math.log(size)) / closest) / 3.0
 
 
 def scale(eps: Floats, size: int, closest: float, widest: float) -> Floats:
     """Return b = 2 Delta_max / min(W0(2 alpha Delta_max), ln(alpha Delta_min)).
 
-    Where the logarithm is not positive, the published code's 2 Delta_max over the real
-    part of W0; nan where that is not positive either, or so small that truncated noise
+    If the logarithm is not positive, the published code's 2 Delta_max over the real
+    part of W0; nan if that is not positive either, or so small that truncated noise
     of that scale is lost in float64.
     """
     rates = alpha(eps, size, closest)
@@ -96,7 +97,7 @@ def scale(eps: Floats, size: int, closest: float, widest: float) -> Floats:
 
 
 def poisson(size: int, most: int) -> Floats:
-    """Return P(k) for k = 1 ... most of Poisson(ln W) restricted to 1 ... W."""
+    """Return P(k), k = 1 ... most, of Poisson(ln W) restricted to 1 ... W."""
     rate = math.log(size)
     logs = np.arange(1, size + 1) * math.log(rate)
     logs -= np.cumsum(np.log(np.arange(1.0, size + 1.0)))
@@ -105,7 +106,7 @@ def poisson(size: int, most: int) -> Floats:
 
 
 def draw(uniform: Floats, b: Floats, widest: float) -> Floats:
-    """Turn uniforms into Gumbel(0, b) noise truncated to [-widest, widest]."""
+    """Convert uniforms to Gumbel(0, b) noise truncated to [-widest, widest]."""
     low, high = (np.exp(-np.exp(end / b)) for end in (widest, -widest))
     noise: Floats = -b * np.log(-np.log(low + uniform * (high - low)))
     return np.clip(noise, -widest, widest)
@@ -114,7 +115,7 @@ def draw(uniform: Floats, b: Floats, widest: float) -> Floats:
 def truncated_log_probs(
     distances: Floats, b: float, widest: float, shares: Floats
 ) -> Floats:
-    """Return ln of the probability of each candidate, nearest first: (W,).
+    """Return the log probability of each candidate, nearest first: (W,).
 
     distances (W,) ascend; shares (W,): P(k). Candidate y wins at value t with
     density f(t - d_y) times the probability that no other of the k candidates is below
@@ -157,7 +158,7 @@ class Params(mechanisms.Params):
     low_epsilon: bool = False
 
     def prepare(self, space: Space, aim: Aim) -> Gumbel:
-        """Measure all pairs of V. Raises UsageError if the mechanism is not defined."""
+        """Measure all pairs of V. Raises UsageError if the mechanism is undefined."""
         closest = geometry.closest_pair(space)
         if space.size < 2 or closest == 0.0:
             raise UsageError(
@@ -181,7 +182,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Gumbel(WordMechanism):
-    """The mechanism, with its measures of the vocabulary."""
+    """Truncated Gumbel mechanism with its statistics of the vocabulary."""
 
     params: Params
     #: The nearest words of each row.
@@ -194,7 +195,7 @@ class Gumbel(WordMechanism):
     widest: float
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return no guarantee, with a lower bound on the loss."""
+        """Return that there is no guarantee, with a lower bound on the loss."""
         reason = (
             "the published theorem is false, because a word is always a candidate "
             "for itself and almost never for a far word, whatever the noise: some "
@@ -213,9 +214,9 @@ class Gumbel(WordMechanism):
         return math.lgamma(size + 1.0) - (size - 1.0) * math.log(math.log(size))
 
     def least_loss(self) -> tuple[float, tuple[int, int]]:
-        """Return a proven lower bound on the worst loss, in nats: of the farthest pair.
+        """Return a proven lower bound on the worst loss (nats), at the farthest pair.
 
-        x is the last candidate of x', and its own first.
+        x is the last candidate of x', and the first of its own.
         """
         size = self.space.size
         word = int(geometry.farthest_distances(self.space)[:size].argmax())
@@ -227,20 +228,20 @@ class Gumbel(WordMechanism):
         return self._least_loss, (last, word)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the paper's claim for pairs of words, epsilon d: (n,) nats."""
+        """Return the paper's claim, epsilon d, for pairs of words: (n,) nats."""
         return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     @property
     def least_epsilon(self) -> float:
-        """Return the epsilon above which b is defined, (5 + 2 ln V) / Delta_min."""
+        """Return the epsilon above which b is defined: (5 + 2 ln V) / Delta_min."""
         return (5.0 + 2.0 * math.log(self.space.size)) / self.closest
 
     def supports(self, epsilon: float) -> None:
-        """Raise UsageError for an epsilon at which the mechanism is not defined."""
+        """Raise UsageError for an epsilon at which the mechanism is undefined."""
         self._scales(np.array([epsilon]))
 
     def _scales(self, eps: Eps) -> Floats:
-        """Return b for each epsilon, (n,)."""
+        """Return b for each epsilon: (n,)."""
         values, kind = np.unique(eps, return_inverse=True)
         low = values[0] if len(values) else math.inf
         if low <= self.least_epsilon and not self.params.low_epsilon:
@@ -261,7 +262,7 @@ class Gumbel(WordMechanism):
         return np.asarray(scales[kind])
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
+        """Draw an output for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
         rows = ids.astype(np.int64) % (self.space.size + 1)
         b = self._scales(eps)
         uniform = bits.uniform(0)[:, 0]
@@ -276,7 +277,7 @@ class Gumbel(WordMechanism):
 
     @property
     def has_log_probs(self) -> bool:
-        """Return whether probabilities are enumerated: for at most 200 words."""
+        """Return whether probabilities can be enumerated: up to 200 words."""
         return self.space.size <= _ENUMERATED
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:

@@ -41,7 +41,7 @@ class Params(mechanisms.Params):
     metric: Literal["space", "lexicon"] = "space"
 
     def prepare(self, space: Space, aim: Aim) -> Laplace:
-        """Take the space, and its Lipschitz constant if that calibrates the noise."""
+        """Read the space, and its Lipschitz constant if it calibrates the noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
         # If all vectors coincide there is nothing to hide, but noise must not be 0.
@@ -51,7 +51,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class RadialNoise(NoiseMechanism):
-    """Noise z of density exp(-eps |w(z)| / stretch), w a linear map."""
+    """Noise z with density ~ exp(-eps |w(z)| / stretch), w a linear map."""
 
     #: The space of the distance that epsilon counts.
     measured: Space
@@ -59,11 +59,11 @@ class RadialNoise(NoiseMechanism):
     stretch: float
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return w of rows, (n, d), in their precision."""
+        """Apply w to rows, (n, d), in their precision."""
         return rows
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return metric DP between words."""
+        """Return the guarantee: metric DP between words."""
         return self.guarantee_over(Inputs.WORDS, epsilon)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
@@ -71,7 +71,7 @@ class RadialNoise(NoiseMechanism):
         return noise.radial(bits, self.space.vectors.shape[1], eps) * self.stretch
 
     def spread(self, epsilon: float) -> float:
-        """Return stretch sqrt(d + 1) / epsilon."""
+        """Return the spread, stretch sqrt(d + 1) / epsilon."""
         return self.stretch * math.sqrt(self.space.vectors.shape[1] + 1) / epsilon
 
     def standard_noise(
@@ -86,7 +86,7 @@ class RadialNoise(NoiseMechanism):
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return -eps |w(z - v)| / stretch of each point at each word: (n, m)."""
+        """Return -eps |w(z - v)| / stretch for each point z and word v: (n, m)."""
         centres = self.space.vectors[words].astype(observed.dtype)
         squares = noise.squared_distances(
             self.whitened(observed), self.whitened(centres)
@@ -96,22 +96,22 @@ class RadialNoise(NoiseMechanism):
 
 @dataclass(frozen=True, eq=False)
 class Laplace(RadialNoise):
-    """Noise in the distance of the space, or calibrated to that of another."""
+    """Laplace noise in the space's distance, or calibrated to another distance."""
 
     source: ClassVar[str] = "Feyisetan et al. 2020, algorithm 1"
 
     def constant(self, inputs: Inputs) -> Constant:
-        """Return the largest ratio of distances after and before the space."""
+        """Return the largest ratio of distances after and before the transform."""
         if self.measured is self.space:
             return Constant(1.0, Inputs.VECTORS)
         return self.space.lipschitz
 
     def factor(self, inputs: Inputs) -> float:
-        """Return the multiple of the distance of inputs that epsilon counts, from 1."""
+        """Return the multiple of input distance that epsilon refers to, at least 1."""
         return max(1.0, self.constant(inputs).over(inputs) / self.stretch)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return metric DP in the distance that epsilon counts.
+        """Return the guarantee: metric DP in the distance that epsilon refers to.
 
         Means are no farther apart than words.
         """
@@ -129,10 +129,10 @@ class Laplace(RadialNoise):
         return Guarantee.metric_dp(metric, diameter, self.source, stretch)
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return epsilon d for pairs of inputs, (n,) nats."""
+        """Return epsilon d for pairs of inputs: (n,) nats."""
         return epsilon * distances_by_id(self.measured, a, b)
 
     @property
     def geometry(self) -> Geometry:
-        """Return nearest, median and largest distance in the guarantee's own metric."""
+        """Return nearest, median and largest distance in the guarantee's metric."""
         return self.measured.geometry

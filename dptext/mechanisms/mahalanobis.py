@@ -47,7 +47,7 @@ class Params(mechanisms.Params):
     lam: Annotated[float, Meta(ge=0, lt=1)] = 0.2
 
     def prepare(self, space: Space, aim: Aim) -> Mahalanobis:
-        """Take the covariance of the V word vectors and the roots of M."""
+        """Compute the covariance of the V word vectors and the roots of M."""
         width = space.vectors.shape[1]
         spread = covariance(space.vectors[: space.size])
         trace = float(np.trace(spread))
@@ -72,7 +72,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(RadialNoise):
-    """The mechanism, with the roots of M."""
+    """Mahalanobis noise with the roots of M."""
 
     params: Params
     #: M^(1/2): (d, d).
@@ -84,11 +84,11 @@ class Mahalanobis(RadialNoise):
 
     @property
     def _key(self) -> tuple[object, ...]:
-        """Return what determines the metric besides lexicon and space."""
+        """Return what the metric depends on other than lexicon and space."""
         return ("mahalanobis", self.params.lam)
 
     def whitened(self, rows: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Return rows between which the Euclidean distance is d_RM: (n, d)."""
+        """Transform rows so that their Euclidean distance is d_RM: (n, d)."""
         return rows @ self.inverse.astype(rows.dtype)
 
     def vectors(self) -> Floats:
@@ -97,7 +97,7 @@ class Mahalanobis(RadialNoise):
 
     @cached_property
     def geometry(self) -> Geometry:
-        """Return the public distances over V in d_RM, the diameter rounded up."""
+        """Return the public distances over V in d_RM, with diameter rounded up."""
         measured = cached_geometry(
             self.space, lambda: self.vectors().astype(np.float32), *self._key
         )
@@ -107,10 +107,10 @@ class Mahalanobis(RadialNoise):
         return Geometry(measured.nearest, measured.median, measured.diameter + slack)
 
     def euclidean_factor(self, inputs: Inputs) -> Constant:
-        """Return the factor of epsilon in the Euclidean distance, rounded up.
+        """Return the factor of epsilon for Euclidean distance, rounded up.
 
-        For words the largest d_RM / d_2 over all pairs. For other inputs, and for
-        vocabularies of more than 65,535 words, 1 / sqrt of M's least eigenvalue.
+        For words it is the largest d_RM / d_2 over all pairs. For other inputs, and for
+        vocabularies of more than 65,535 words, it is 1 / sqrt of M's least eigenvalue.
         """
         if inputs is not Inputs.WORDS or len(self.space.vectors) > _PAIRED:
             return Constant((1.0 + 1e-9) / math.sqrt(self.least), Inputs.VECTORS)
@@ -123,7 +123,7 @@ class Mahalanobis(RadialNoise):
         return cached_lipschitz(key, "factor", self.space.vectors, self.vectors)
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return metric DP in the Mahalanobis distance, with its Euclidean factor.
+        """Return the guarantee: metric DP in the Mahalanobis distance, with its factor.
 
         Means are no farther apart than words.
         """
@@ -145,7 +145,7 @@ class Mahalanobis(RadialNoise):
 
 
 def covariance(vectors: NDArray[np.float32]) -> Floats:
-    """Return the covariance of the rows, (n, d) -> (d, d), in float64."""
+    """Return the covariance of rows: (n, d) -> (d, d), in float64."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     total = np.zeros((len(mean), len(mean)))
     for part in blocks(len(vectors), _BLOCK):

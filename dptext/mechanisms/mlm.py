@@ -96,7 +96,7 @@ class ModelFrame:
 
     @property
     def room(self) -> int:
-        """Return how many tokens the frame itself takes."""
+        """Return the number of tokens in the frame itself."""
         parts = (self.before, self.between, self.after)
         return sum(len(part[0]) for part in parts if part is not None)
 
@@ -114,7 +114,7 @@ class TokenBatch:
 
 
 def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
-    """Derive the frame from the tokens of one or two short public texts."""
+    """Derive the frame from the tokens of short public texts."""
     encoded = tokenizer("a", "b") if pair else tokenizer("a")
     text = np.array([-1 if each is None else each for each in encoded.sequence_ids()])
     ids = np.array(encoded["input_ids"], np.int64)
@@ -131,7 +131,7 @@ def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
 
 
 def make_tokens(tokenizer: Untyped, words: Words) -> TokenBatch:
-    """Turn the pieces of a batch into tokens, each distinct one once."""
+    """Tokenize the pieces of a batch, each distinct piece once."""
     space = (words.flags & kinds.KIND) == kinds.SPACE
     begins = np.concatenate(([0], words.ends[:-1])).astype(np.int64)
     led = (words.flags & kinds.LEAD) != 0
@@ -171,10 +171,10 @@ def sequence(
     frame: ModelFrame,
     longest: int,
 ) -> Sequence:
-    """Return the input of the model for a text with the piece at a position masked.
+    """Return the model input for a text whose piece at a position is masked.
 
-    mask: the mask token; longest the number of tokens that the model reads, with
-    those of the frame.
+    mask: the mask token; longest: the maximum number of tokens, including
+    the frame.
     """
     begin = batch.starts[batch.begins[text]]
     original = batch.tokens[begin : batch.starts[batch.ends[text]]]
@@ -198,7 +198,7 @@ def sequence(
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model in memory."""
+    """A masked language model in memory."""
 
     tokenizer: Untyped
     network: Untyped
@@ -210,7 +210,7 @@ class Model:
 
 @cache
 def tokenizer(folder: str, digest: str = "") -> Untyped:
-    """Load the tokenizer of a model, once for a digest of its folder."""
+    """Load a model's tokenizer, once per digest of its folder."""
     loaded = language.load_tokenizer(folder, SETTING, language.MASKED)
     if not loaded.is_fast:
         raise UsageError(f"{SETTING}: {folder} has no fast tokenizer (tokenizer.json)")
@@ -219,9 +219,9 @@ def tokenizer(folder: str, digest: str = "") -> Untyped:
 
 @cache
 def load(folder: str, device: str, digest: str = "") -> Model:
-    """Load a model, once for a digest of its folder.
+    """Load a model, once per digest of its folder.
 
-    Its last layer is computed for the masks only: it has a row for each token of the
+    Its last layer is computed only for the masks: it has a row for each token of the
     vocabulary, and would take most of the time.
     """
     network = language.load_network(folder, SETTING, device, language.MASKED)
@@ -240,7 +240,7 @@ def load(folder: str, device: str, digest: str = "") -> Model:
 
 
 def _blocks(words: Words, most: int) -> list[Ints]:
-    """Return the words of each block: up to so many neighbours in one text."""
+    """Split words into blocks of up to `most` neighbours in one text."""
     ends = np.searchsorted(words.texts, np.arange(len(words.ends)), side="right")
     return [
         np.arange(first, min(first + most, end))
@@ -298,16 +298,16 @@ class Params(mechanisms.Params):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        """Refuse an empty range."""
+        """Reject an empty range of logits."""
         if not self.c_min < self.c_max:
             raise UsageError("mechanism.c_max: must be larger than mechanism.c_min")
 
     def check(self) -> None:
-        """Raise UsageError where there is no model."""
+        """Raise UsageError if there is no model."""
         self._find()
 
     def prepare(self, space: Space, aim: Aim) -> Mlm:
-        """Find the model; it is loaded with the first text."""
+        """Find the model; it is loaded at the first text."""
         folder = self._find()
         return Mlm(self, space, folder, digest_of_path(folder))
 
@@ -322,7 +322,7 @@ class Params(mechanisms.Params):
         return language.need(self.model, SETTING, feature, language.MASKED)
 
     def scores(self, logits: Logits) -> Floats:
-        """Clip logits to their range and scale it to [0, 1]; NaN counts as c_min."""
+        """Clip logits to the range and scale them to [0, 1]; NaN counts as c_min."""
         scores = np.nan_to_num(logits.astype(np.float64), nan=self.c_min)
         np.clip(scores, self.c_min, self.c_max, out=scores)
         scores -= self.c_min
@@ -332,7 +332,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Mlm(TextMechanism):
-    """The mechanism, with its model."""
+    """The DP-MLM mechanism with its model."""
 
     # exp(epsilon / 2) must leave room in a float64.
     largest_epsilon = 1000.0
@@ -349,7 +349,7 @@ class Mlm(TextMechanism):
         return {"model": self.digest}
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP of each word for any two texts, without the model."""
+        """Return the guarantee: epsilon-LDP per word for any two texts."""
         model = language.describe(self.folder)
         return Guarantee.ldp(
             f"Meisenbacher et al. 2024, arXiv:2407.00637; model {model}",
@@ -364,9 +364,9 @@ class Mlm(TextMechanism):
 
     @cached_property
     def _outputs(self) -> tuple[Ids, Ints]:
-        """Return the words of one token after a space: rows and tokens (m,).
+        """Return the words that are one token after a space: rows and tokens (m,).
 
-        If several words have the same token it is the most frequent one; a class of
+        If several words share a token, the most frequent one is used; a class of
         numbers is tried by its first number. Raises UsageError if there is no such
         word.
         """
@@ -379,15 +379,16 @@ class Mlm(TextMechanism):
                 rows.setdefault(tokens[0], row)
         if not rows:
             raise UsageError(
-                f"no word of the lexicon is a token of the model in {self.folder}"
+                "no word of the lexicon is a single token of the model in "
+                f"{self.folder}; use another model or lexicon"
             )
         return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 
     def _ask(self, words: Words, use: Callable[[Ints, Logits], T]) -> list[T]:
-        """Mask each word in turn, and return the results of use for each block.
+        """Mask each word in turn, and return `use`'s result for each block.
 
-        use: called from several threads, with the words of a block (b,) and the logits
-        of the outputs (b, m) float32.
+        use is called from several threads, with the words of a block (b,) and the
+        logits of the outputs (b, m) float32.
         """
         params = self.params
         model = load(self.folder, params.device, self.digest)
@@ -414,16 +415,16 @@ class Mlm(TextMechanism):
 
     @property
     def outputs(self) -> Ids:
-        """Return the rows of the outputs, (m,). Loads the tokenizer."""
+        """Return the rows of the outputs: (m,). Loads the tokenizer."""
         return self._outputs[0]
 
     def scores(self, words: Words) -> Floats:
-        """Return s of every output for each word, all in memory: (n, m) in [0, 1]."""
+        """Return s of every output for each word: (n, m) in [0, 1], all in memory."""
         rows = self._ask(words, lambda block, logits: self.params.scores(logits))
         return np.concatenate([np.empty((0, len(self.outputs))), *rows])
 
     def sample(self, words: Words, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: eps (n,) nats -> (n,) ids, by one uniform each."""
+        """Draw an output for each word with one uniform: eps (n,) nats -> (n,) ids."""
         if not len(words.positions):
             return np.empty(0, np.int32)
         uniform = bits.uniform(0)[:, 0]
@@ -435,14 +436,14 @@ class Mlm(TextMechanism):
         return np.concatenate(self._ask(words, draw))
 
     def example_log_probs(self, epsilon: float) -> Floats:
-        """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
+        """Return ln P(y|text) of a word in each of EXAMPLES: (m, V)."""
         log_weights = epsilon * self.scores(_examples()) / 2.0
         log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
         log_probs[:, self.outputs] = log_normalised(log_weights)
         return log_probs
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
+        """Bound the nats that 52-bit uniforms may add to the loss.
 
         A border between outputs is exact to 2^-52 of the sum of weights, the sum to
         V 2^-53 of it; the rarest output has at least e^(-epsilon / 2) / V of it.

@@ -50,7 +50,7 @@ class Params(mechanisms.Params):
     constant: Literal["vocabulary", "worst", "published"] = "vocabulary"
 
     def prepare(self, space: Space, aim: Aim) -> PrivEmb:
-        """Draw the matrix and take its constant."""
+        """Draw the matrix and compute its constant."""
         rows, width = space.vectors.shape
         wanted = self.dimensions or jl.least_dimensions(
             rows, self.beta, self.delta, width
@@ -84,19 +84,19 @@ def _project(space: Space, drawn: Floats) -> NDArray[np.float32]:
 
 
 def constant(space: Space, projected: Space) -> Constant:
-    """Return the largest ratio of distances over all pairs, rounded up."""
+    """Return the largest ratio of distances after and before, rounded up."""
     key = cache.key_of("privemb", space.lexicon.digest, projected.identity)
     return cached_lipschitz(key, "constant", space.vectors, lambda: projected.vectors)
 
 
 def spectral(matrix: Floats) -> Constant:
-    """Return the largest factor by which the matrix lengthens a vector, rounded up."""
+    """Return the largest factor by which the matrix stretches a vector, rounded up."""
     return Constant(float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9), Inputs.VECTORS)
 
 
 @dataclass(frozen=True, eq=False)
 class PrivEmb(Laplace):
-    """The mechanism, with its projection."""
+    """The PrivEmb mechanism with its projection matrix."""
 
     source: ClassVar[str] = "PrivEmb, section 3"
 
@@ -119,7 +119,7 @@ class PrivEmb(Laplace):
         return noise.multiply(vectors, self.matrix)
 
     def constant(self, inputs: Inputs) -> Constant:
-        """Return the constant of the matrix: exact for pairs of words."""
+        """Return the matrix's Lipschitz constant: exact for pairs of words."""
         if inputs is Inputs.WORDS and self.params.constant != "worst":
             return self._constant_of_words
         return spectral(self.matrix)
@@ -137,5 +137,5 @@ class PrivEmb(Laplace):
         )
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the bound on the loss of pairs of inputs, (n,) nats."""
+        """Return the loss bound for pairs of inputs: (n,) nats."""
         return super().claimed_loss(a, b, epsilon) * self.factor(Inputs.WORDS)

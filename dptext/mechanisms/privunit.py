@@ -61,7 +61,7 @@ class Params(mechanisms.Params):
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
 
     def prepare(self, space: Space, aim: Aim) -> PrivUnit:
-        """Find the principal directions of the public words, counted by frequency."""
+        """Find the principal directions of the public words, weighted by frequency."""
         counts = np.asarray(space.lexicon.counts, np.float64)
         axes = Axes.principal(space.vectors[:-1], counts, self.dimensions)
         return PrivUnit(self, space, axes)
@@ -94,7 +94,7 @@ class Axes(NamedTuple):
 
 @lru_cache(maxsize=4)
 def sphere(seed: int, number: int, width: int) -> Floats:
-    """Draw public points of length 1, each with its opposite: (N, m)."""
+    """Draw public points of length 1, each with its antipode: (N, m)."""
     public = Randomness(RunKey.from_seed(seed), "privunit")
     bits = public.bits([bytes(16)], np.zeros(number // 2, np.int64))
     half = unit(bits.normal(0, width))
@@ -103,7 +103,7 @@ def sphere(seed: int, number: int, width: int) -> Floats:
 
 @lru_cache(maxsize=4)
 def _closeness(seed: int, number: int, width: int) -> Floats:
-    """Return sums of the mean cosines of a direction and its nearest points: (N,)."""
+    """Return cumulative mean cosines of a direction and its nearest points: (N,)."""
     points = sphere(seed, number, width)
     tried = sphere(seed ^ 1, 2 * _TRIED, width)[:_TRIED]
     total = np.zeros(number)
@@ -125,7 +125,7 @@ class _Law(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PrivUnit(NoiseMechanism):
-    """The mechanism, with its projection."""
+    """The PrivUnit mechanism with its projection."""
 
     # exp(epsilon) must leave room in a float64.
     largest_epsilon = 500.0
@@ -139,29 +139,29 @@ class PrivUnit(NoiseMechanism):
     def along(self, vectors: Floats, public: str) -> PrivUnit:
         """Return the mechanism with the principal directions of other public vectors.
 
-        vectors (n, d), of public texts, with the digest of these.
+        vectors (n, d) are of public texts; public is their digest.
         """
         axes = Axes.principal(vectors, np.ones(len(vectors)), self.params.dimensions)
         return replace(self, axes=axes, public=public)
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of public texts that the projection was made of, if any."""
+        """Return the digest of the public texts behind the projection, if any."""
         return {"public": self.public} if self.public else {}
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return everything but epsilon that determines the output distribution."""
+        """Return everything except epsilon that determines the output distribution."""
         return (*super().identity, self.public)
 
     @property
     def width(self) -> int:
-        """Return m, the number of dimensions."""
+        """Return the number of dimensions m."""
         return int(self.axes.columns.shape[1])
 
     @property
     def number(self) -> int:
-        """Return N; in one dimension there are two directions."""
+        """Return the number of points N; in one dimension there are two directions."""
         return 2 if self.width == 1 else self.params.points
 
     @property
@@ -181,7 +181,7 @@ class PrivUnit(NoiseMechanism):
 
     @property
     def compared(self) -> NDArray[np.float32]:
-        """Return the directions, which released vectors stand for."""
+        """Return the directions that released vectors are compared with."""
         return self.output_vectors
 
     def position(self, vectors: Floats) -> Floats:
@@ -189,11 +189,11 @@ class PrivUnit(NoiseMechanism):
         return unit(noise.multiply(vectors - self.axes.mean, self.axes.columns))
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP over the whole vocabulary."""
+        """Return the guarantee: epsilon-LDP over the whole vocabulary."""
         return Guarantee.ldp("Bhowmick et al. 2018, on public points")
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the guarantee over any vectors: it is the same."""
+        """Return the guarantee over any vectors, which is the same."""
         return self.guarantee(epsilon)
 
     def law(self, epsilon: float) -> _Law:
@@ -202,7 +202,7 @@ class PrivUnit(NoiseMechanism):
         return _law(self.params.seed, self.number, self.width, epsilon)
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
+        """Bound the nats that 52-bit uniforms may add to the loss.
 
         A point that is not favoured has 1 - chance of the probability 1 / N, which is
         exact to 2^-50 of 1; integers below N are exact to N / 2^64.
@@ -217,16 +217,16 @@ class PrivUnit(NoiseMechanism):
         return True
 
     def step(self, epsilon: float) -> float:
-        """Return 0: public points lie on no grid."""
+        """Return 0: public points are not on a grid."""
         return 0.0
 
     def spread(self, epsilon: float) -> float:
-        """Return the approximate standard deviation of a released coordinate."""
+        """Return a released coordinate's approximate standard deviation."""
         scale = self._scale(self.law(epsilon))
         return math.sqrt(max(scale**2 - 1.0, 0.0) / self.width)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Points:
-        """Draw a point for the direction of each word: (n,), (n,) -> (n, m) float32."""
+        """Draw a point for each word's direction: (n,), (n,) -> (n, m) float32."""
         points = np.empty((len(ids), self.width), np.float32)
         values, which = np.unique(eps, return_inverse=True)
         for number, epsilon in enumerate(values.tolist()):
@@ -255,10 +255,10 @@ class PrivUnit(NoiseMechanism):
         return (self.points * self._scale(law)).astype(np.float32)[drawn]
 
     def _favoured(self, directions: NDArray[np.floating], count: int) -> Ints:
-        """Return the points nearest to directions: (n, m) -> (n, k), by their number.
+        """Return the k points nearest to each direction, by number: (n, m) -> (n, k).
 
-        Always k different points, for any directions, so that the guarantee does not
-        depend on cosines.
+        There are always k distinct points, for any direction, so that the guarantee
+        does not depend on cosines.
         """
         if count == self.number:
             return np.tile(np.arange(count), (len(directions), 1))
@@ -282,11 +282,11 @@ class PrivUnit(NoiseMechanism):
     def standard_noise(
         self, ids: Ids, points: NDArray[np.float32], eps: Eps
     ) -> tuple[Floats, Floats, float]:
-        """Return uniform directions (n, 2) and Gamma(1) amounts, for audits.
+        """Return uniform directions (n, 2) and Gamma(1) amounts for audits.
 
-        The place of the drawn point in the order by nearness, and its place by number
-        among those of its weight, each as a uniform number: places are spread by
-        other uniform numbers. Points that are not public have an amount that no draw
+        They encode the drawn point's rank by nearness, and its rank by number
+        among points of the same weight, each as a uniform number: ranks are spread by
+        other uniform numbers. Points that are not public get an amount that no draw
         has.
         """
         digest = hashlib.sha256(np.ascontiguousarray(points).tobytes()).digest()
@@ -305,7 +305,7 @@ class PrivUnit(NoiseMechanism):
     def _places(
         self, ids: Ids, points: NDArray[np.float32], epsilon: float, spread: Floats
     ) -> tuple[Floats, Floats]:
-        """Return both ranks of points drawn at one epsilon, from 0 to 1: (n,)."""
+        """Return both ranks of points drawn at one epsilon, from 0 to 1: (n,) each."""
         law, number = self.law(epsilon), self.number
         scaled = (self.points * self._scale(law)).astype(np.float32)
         chances = np.full(number, 1.0 / (number + law.favoured * math.expm1(epsilon)))
@@ -344,10 +344,10 @@ class PrivUnit(NoiseMechanism):
 
 @lru_cache(maxsize=64)
 def _law(seed: int, number: int, width: int, epsilon: float) -> _Law:
-    """Choose the k with the largest mean cosine of the drawn point and the direction.
+    """Choose the k with the largest mean cosine of drawn point and direction.
 
-    The sum of all N points is 0, so that the mean of a drawn point is that of the
-    favoured ones times the probability that these are drawn separately.
+    The sum of all N points is 0, so the mean of a drawn point is the mean of the
+    favoured ones times the probability that they are drawn as such.
     """
     sums = _closeness(seed, number, width)
     counts, excess = np.arange(1, number + 1), math.expm1(epsilon)

@@ -61,15 +61,15 @@ Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
 
 
 def count_outputs(space: Space, wanted: int | None) -> int:
-    """Return the number of outputs: as wanted, else by the lexicon, else all words.
+    """Return the number of outputs: as set, else by lexicon, else all words.
 
     Raises UsageError if there are fewer words.
     """
     outputs = wanted or int(space.lexicon.meta.get("outputs", space.size))
     if outputs > space.size:
         raise UsageError(
-            f"mechanism.outputs: {outputs} is more than the {space.size} words there "
-            "are"
+            f"mechanism.outputs: {outputs} is more than the {space.size} words in the "
+            "lexicon"
         )
     return outputs
 
@@ -83,9 +83,9 @@ def count_listed(space: Space) -> int:
 
 
 def list_outputs(space: Space, outputs: int, listed: int) -> NDArray[np.integer]:
-    """Return the first outputs of each order of the lexicon: (V + 1, listed).
+    """Return the first outputs of each lexicon order: (V + 1, listed).
 
-    If an order has too few of them, the nearest other outputs follow. listed <=
+    If an order has too few, the nearest other outputs follow. listed <=
     outputs.
     """
     lexicon = space.lexicon
@@ -112,28 +112,28 @@ def list_outputs(space: Space, outputs: int, listed: int) -> NDArray[np.integer]
 
 
 def check(table: Table) -> None:
-    """Raise ValueError unless parts fall from 1 while ranks rise."""
+    """Raise ValueError unless values fall from 1 as ranks rise."""
     ranks, parts = [last for last, _ in table], [value for _, value in table]
     rise = all(one < other for one, other in pairwise([0, *ranks]))
     fall = all(one >= other > 0.0 for one, other in pairwise([1.0, *parts]))
     if not (table and rise and fall and parts[0] == 1.0):
         raise ValueError(
-            "weights: steps needs a table of [last rank, part of epsilon] pairs whose "
-            "ranks grow from 1 and whose parts fall from 1 and stay above 0"
+            "weights: steps needs a table of [last rank, part of epsilon] pairs, with "
+            "ranks ascending from 1 and parts descending from 1 to above 0"
         )
 
 
 def values(table: Table, listed: int) -> Floats:
-    """Return the parts of the first ranks, all within the table: (listed,)."""
+    """Return the table values of the first ranks: (listed,)."""
     ends, steps = zip(*table, strict=True)
     return np.repeat(np.array(steps, np.float64), np.diff((0, *ends)))[:listed]
 
 
 def scaled(table: Table, outputs: int, most: int) -> Table:
-    """Return a table for fewer outputs than it was made for, up to a rank.
+    """Rescale a table to fewer outputs, up to a maximum rank.
 
-    Ranks shrink in proportion, so that a small lexicon does not consist of top ranks
-    alone; steps that shrink to nothing are left out.
+    Ranks shrink in proportion, so that a small lexicon does not consist only of top
+    ranks; steps that shrink to nothing are dropped.
     """
     part = min(1.0, outputs / OUTPUTS)
     kept: list[tuple[int, float]] = []
@@ -146,7 +146,7 @@ def scaled(table: Table, outputs: int, most: int) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class FittedTable:
-    """A shipped table."""
+    """A shipped table of weights."""
 
     #: The risk that it was made for.
     risk: float
@@ -159,7 +159,7 @@ class FittedTable:
 
 @lru_cache(maxsize=1)
 def shipped() -> tuple[tuple[FittedTable, ...], ...]:
-    """Return the shipped tables: for each prior, rows by rising risk."""
+    """Return the shipped tables: for each prior, rows sorted by risk."""
     path = Path(__file__).parents[1] / "data" / "rank_weights.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
     kind = tuple[FittedTable, ...]
@@ -167,11 +167,11 @@ def shipped() -> tuple[tuple[FittedTable, ...], ...]:
 
 
 def fit(settings: Params, space: Space, aim: Aim) -> Params:
-    """Replace weights "fitted" by the first shipped table that reaches the aim.
+    """Replace "fitted" weights by the first shipped table that meets the aim.
 
-    For a risk, the first table with guesses that succeed that often at its epsilon; for
-    an epsilon, the first with at least that epsilon; else the table of risk 20%. It is
-    shortened for fewer outputs, and to the length of the lexicon's orders.
+    For a risk, this is the first table whose guesses succeed that often at its epsilon;
+    for an epsilon, the first with at least that epsilon; else the table of risk 20%. It
+    is shortened for fewer outputs, and to the length of the lexicon's orders.
     """
     if aim.risk is not None and aim.prior is not None:
         risk, prior = aim.risk, aim.prior
@@ -194,9 +194,9 @@ def fit(settings: Params, space: Space, aim: Aim) -> Params:
 def _first(
     rows: tuple[FittedTable, ...], enough: Callable[[FittedTable], bool]
 ) -> FittedTable:
-    """Return the first sufficient row, else the last, by bisection.
+    """Return the first sufficient row by bisection, else the last.
 
-    All rows after one that is enough are enough, too.
+    All rows after a sufficient one must be sufficient.
     """
     return rows[bisect_left(rows[:-1], True, key=enough)]
 
@@ -229,7 +229,7 @@ def _success(settings: Params, space: Space, row: FittedTable, prior: Floats) ->
 
 @dataclass(frozen=True, slots=True)
 class Params(mechanisms.Params):
-    """Settings of the rank mechanism: weights of listed words, then the floor."""
+    """Settings of the rank mechanism: weights of listed words, then a floor."""
 
     #: fitted: the shipped table for the risk or else the epsilon of the budget; steps:
     #: the table below. ln w falls from epsilon to 0 over the list, with arch as
@@ -249,7 +249,7 @@ class Params(mechanisms.Params):
     outputs: Annotated[int, Meta(ge=1)] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a table that does not fall, and one that the weights do not use."""
+        """Reject a table that does not decrease, or that the weights do not use."""
         if self.weights == "steps":
             check(self.steps)
         elif self.steps:
@@ -259,13 +259,13 @@ class Params(mechanisms.Params):
 
     @property
     def listed(self) -> int:
-        """Return how many words to list; a small vocabulary may have fewer."""
+        """Return the number of words to list; small vocabularies may have fewer."""
         if self.weights != "steps":
             return self.k or _K
         return min(self.k or self.steps[-1][0], self.steps[-1][0])
 
     def exponents(self, listed: int) -> Floats:
-        """Return ln w(r) / epsilon of the listed ranks, from 1 down: (listed,)."""
+        """Return ln w(r) / epsilon for the listed ranks, from 1 down: (listed,)."""
         if self.weights == "steps":
             return values(self.steps, listed)
         if self.weights == "staircase":
@@ -279,7 +279,7 @@ class Params(mechanisms.Params):
         return np.asarray(np.log(floor / ranks) / np.log(floor / (1 + c)))
 
     def prepare(self, space: Space, aim: Aim) -> Rank:
-        """Take the first outputs of each order.
+        """Read the first outputs of each order.
 
         Raises UsageError if the lexicon stores fewer.
         """
@@ -299,7 +299,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Rank(WordMechanism):
-    """The mechanism, with the orders of outputs."""
+    """The rank mechanism with its orders of outputs."""
 
     # exp(epsilon) must leave room in a float64.
     largest_epsilon = 500.0
@@ -317,12 +317,12 @@ class Rank(WordMechanism):
 
     @cached_property
     def exponents(self) -> Floats:
-        """Return ln w(r) / epsilon of the listed ranks: (k,)."""
+        """Return ln w(r) / epsilon for the listed ranks: (k,)."""
         return self.params.exponents(self.listed)
 
     @property
     def settings_before_aim(self) -> Mapping[str, object]:
-        """Return weights "fitted" for a shipped table: the aim chose it."""
+        """Return "fitted" as the weights if the aim chose a shipped table."""
         fitted = Params(outputs=self.params.outputs)
         rows = chain.from_iterable(shipped())
         if any(_shorten(fitted, row, self.space) == self.params for row in rows):
@@ -330,7 +330,7 @@ class Rank(WordMechanism):
         return {}
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP over the whole vocabulary."""
+        """Return the guarantee: epsilon-LDP over the whole vocabulary."""
         return Guarantee.ldp(
             "dptext rank mechanism",
             # A weight is e^(epsilon s), s in [0, 1]; d ln Z / d epsilon is there, too.
@@ -338,19 +338,19 @@ class Rank(WordMechanism):
         )
 
     def weights(self, eps: Eps) -> tuple[Floats, Floats]:
-        """Return w of the listed ranks, (m, k), 1 beyond, and Z, for each epsilon (m,).
+        """Return listed ranks' w (m, k), which is 1 beyond, and Z for epsilons (m,).
 
-        Raises UsageError for an epsilon beyond 500.
+        Raises UsageError for an epsilon above 500.
         """
         self.supports(float(eps.max(initial=0.0)))
         weights = np.exp(eps[:, None] * self.exponents[None, :])
         return weights, weights.sum(axis=1) + (self.outputs - self.listed)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
+        """Draw an output for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
         w = 1 + (w - 1): with probability |O|/Z a uniform output, else a listed rank by
-        w - 1. Both parts keep their relative accuracy, whatever epsilon is.
+        w - 1. Both parts keep their relative accuracy for any epsilon.
         """
         integers = bits.integers(0)
         drawn = bits.below(integers[:, 1], self.outputs).astype(np.int32)
@@ -372,7 +372,7 @@ class Rank(WordMechanism):
         return drawn
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of each word and output: (n, V), -inf outside O."""
+        """Return ln P(y|x) for each word and output: (n, V), -inf outside O."""
         weights, totals = self.weights(eps)
         log_probs = np.full((len(ids), self.space.size), -np.inf)
         log_probs[:, : self.outputs] = -np.log(totals)[:, None]
@@ -381,7 +381,7 @@ class Rank(WordMechanism):
         return log_probs
 
     def log_probs_of_pairs(self, inputs: Ids, outputs: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x) of pairs of an input and an output: (m,)."""
+        """Return ln P(y|x) for (input, output) pairs: (m,)."""
         values, which = np.unique(eps, return_inverse=True)
         weights, totals = self.weights(values)
         logs = -np.log(totals)[which]
@@ -392,7 +392,7 @@ class Rank(WordMechanism):
         return logs
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V), O(V k)."""
+        """Return max of prior(x) P(y|x) over x in each band: (bands, V), in O(V k)."""
         weights, totals = self.weights(np.array([epsilon]))
         best = np.zeros((len(bands), self.space.size))
         for number, (begin, end) in enumerate(bands):
@@ -412,7 +412,7 @@ class Rank(WordMechanism):
     def likeliest_inputs(
         self, prior: Floats, eps: Eps, count: int
     ) -> tuple[Ids, Floats]:
-        """Return for each output the inputs x of largest prior(x) P(y|x), O(V k)."""
+        """Return each output's inputs x of largest prior(x) P(y|x), in O(V k)."""
         count = min(count, len(prior))
         values, which = np.unique(eps, return_inverse=True)
         weights, totals = self.weights(values)
@@ -441,7 +441,7 @@ class Rank(WordMechanism):
         return inputs.result()
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
+        """Bound the nats that 52-bit uniforms may add to the loss.
 
         Borders between ranks are rounded sums, exact to k + 8 times 2^-52; the rarest
         output has probability 1/Z; a loss is a ratio of two probabilities.

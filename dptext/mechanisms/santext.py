@@ -33,17 +33,17 @@ class Params(mechanisms.Params):
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Return whether the public work depends on epsilon."""
+        """Return True if preparation depends on epsilon."""
         return self.recalibrate
 
     def prepare(self, space: Space, aim: Aim) -> SanText:
-        """Take the space's nearest words."""
+        """Read the space's nearest words."""
         scales = Scales(space) if self.recalibrate else None
         return SanText(self, space, Lists.from_space(space), scales)
 
 
 @dataclass(frozen=True, eq=False)
 class SanText(TruncatedMetricMechanism):
-    """The mechanism: no distance is truncated."""
+    """The SanText mechanism, without truncation of distances."""
 
     source = "Yue et al. 2021, algorithm 1"

@@ -44,7 +44,7 @@ class Params(mechanisms.Params):
     k: Annotated[int, Meta(ge=1, le=1024)] | None = None
 
     def prepare(self, space: Space, aim: Aim) -> Subset:
-        """Choose k. Raises UsageError if there are too few or too many words for it."""
+        """Choose k. Raises UsageError if the number of words does not allow it."""
         k = self.k
         if k is None:
             k = 1 if aim.epsilon is None else best_size(space.size, aim.epsilon)
@@ -57,20 +57,20 @@ class Params(mechanisms.Params):
 
 
 def included(words: int, k: int | Ints, eps: Floats) -> Floats:
-    """Return the probability that a set of k words holds the input, by epsilon."""
+    """Return the probability that a set of k words contains the input: by epsilon."""
     return np.asarray(1.0 / (1.0 + (words - k) / k * np.exp(-eps)))
 
 
 def others(words: int, k: int | Ints, chance: Floats) -> Floats:
-    """Return the probability that a set holds any one other word.
+    """Return the probability that a set contains a given other word.
 
-    chance: the probability that it holds the input.
+    chance: the probability that it contains the input.
     """
     return np.asarray((chance * (k - 1) + (1.0 - chance) * k) / max(words - 1, 1))
 
 
 def best_size(words: int, epsilon: float) -> int:
-    """Return the k with the least variance of estimated shares, if all are equal."""
+    """Return the k that minimises the variance of estimated equal shares."""
     sizes = np.arange(1, min(max(words // 2, 1), 1024) + 1)
     chance = included(words, sizes, np.array(min(epsilon, 500.0)))
     other = others(words, sizes, chance)
@@ -82,7 +82,7 @@ def best_size(words: int, epsilon: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Subset(SetMechanism):
-    """Sets of params.k words."""
+    """Subset selection with sets of params.k words."""
 
     # exp(epsilon) must leave room in a float64.
     largest_epsilon = 500.0
@@ -91,19 +91,19 @@ class Subset(SetMechanism):
 
     @property
     def together(self) -> int:
-        """Return k."""
+        """Return the set size k."""
         return self.params.k or 1
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP over the whole vocabulary."""
+        """Return the guarantee: epsilon-LDP over the whole vocabulary."""
         return Guarantee.ldp("Ye and Barg 2018")
 
     def held(self, epsilon: float) -> float:
-        """Return the chance that a set holds the input."""
+        """Return the probability that a set contains the input."""
         return float(included(self.space.size, self.together, np.array(epsilon)))
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound the nats by which 52-bit uniforms may raise the loss above epsilon."""
+        """Bound the nats that 52-bit uniforms may add to the loss."""
         # Relative errors of the probabilities that a set holds the input, and does not.
         chance, missed = self.held(epsilon), 1.0
         if self.together < self.space.size:
@@ -144,9 +144,9 @@ class Subset(SetMechanism):
 
 
 def _choose(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
-    """Choose k different numbers below size for each row, uniformly: (n, k).
+    """Choose k distinct numbers below size per row, uniformly: (n, k).
 
-    By the first k steps of a Fisher-Yates shuffle.
+    Uses the first k steps of a Fisher-Yates shuffle.
     """
     integers = bits.integers(1, (k + 1) // 2)[:, :k]
     if k == 1:

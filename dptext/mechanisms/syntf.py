@@ -44,7 +44,7 @@ class Params(mechanisms.Params):
     published: bool = False
 
     def prepare(self, space: Space, aim: Aim) -> SynTF:
-        """Take the lexicon's synonyms. Raises UsageError if it has none."""
+        """Read the lexicon's synonyms. Raises UsageError if it has none."""
         lexicon = space.lexicon
         if lexicon.synonym_ends is None or lexicon.synonyms is None:
             raise UsageError(
@@ -66,7 +66,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class SynTF(WordMechanism):
-    """The mechanism; row x has synonyms[begins[x] : begins[x] + counts[x]]."""
+    """The SynTF mechanism; row x has synonyms[begins[x] : begins[x] + counts[x]]."""
 
     params: Params
     #: (V + 1,)
@@ -77,7 +77,7 @@ class SynTF(WordMechanism):
     synonyms: NDArray[np.int32]
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return epsilon-LDP over the whole vocabulary; none for the published form."""
+        """Return the guarantee: epsilon-LDP, or none for the published form."""
         source = "Weggenmann and Kerschbaum 2018, section 4"
         if self.params.published:
             reason = (
@@ -89,15 +89,15 @@ class SynTF(WordMechanism):
         return Guarantee.ldp(source, varying_epsilon=VaryingEpsilon.exponential(1.0))
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats | None:
-        """Return the claim of the published form for any two words, epsilon."""
+        """Return the published form's claim for any two words, epsilon."""
         published = mechanisms.known_words_bound(epsilon, a, b)
         return published if self.params.published else None
 
     def _weights(self, rows: Ints, eps: Eps) -> tuple[Floats, Floats, Floats]:
-        """Return weights of the word, a synonym and any word, over exp(eps / 2): (n,).
+        """Return weights of word, synonym and any word, over exp(eps / 2): (n,) each.
 
-        Every word has the third; the others are what they have in excess of it, so that
-        no small difference of large numbers is taken.
+        Every word has the third; the others are the excess over it, so that
+        no small difference of large numbers is computed.
         """
         anyone = np.exp(-eps / 2.0)
         synonym = np.exp((self.params.synonym - 1.0) * eps / 2.0)
@@ -111,7 +111,7 @@ class SynTF(WordMechanism):
         return np.where(rows < self.space.size, itself, 0.0), synonym, anyone
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
+        """Draw an output for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
         One uniform decides between the word itself, a synonym and any word; a second
         picks the synonym or the word.
@@ -133,7 +133,7 @@ class SynTF(WordMechanism):
         return drawn
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
-        """Return ln P(y|x), -inf where y is no candidate: (n, V) float64."""
+        """Return ln P(y|x), -inf if y is not a candidate: (n, V) float64."""
         size = self.space.size
         rows = ids.astype(np.int64) % (size + 1)
         known = np.flatnonzero(rows < size)
@@ -150,9 +150,9 @@ class SynTF(WordMechanism):
         return log_normalised(log_weights)
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
-        """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
+        """Return max of prior(x) P(y|x) over x in each band: (bands, V).
 
-        In O(V): the best guess of y is the most frequent word, at the weight of any
+        Takes O(V): the best guess of y is the most frequent word, at the weight of any
         word, or y itself, or a word that has y as a synonym.
         """
         rows = np.arange(self.space.size)
@@ -172,7 +172,7 @@ class SynTF(WordMechanism):
         return best
 
     def numerical_slack(self, epsilon: float) -> float:
-        """Bound by how much 52-bit uniforms may raise the loss above epsilon, in nats.
+        """Bound the nats that 52-bit uniforms may add to the loss.
 
         The borders between outputs are exact to 2^-52; the rarest has 1/Z.
         """

@@ -42,18 +42,18 @@ class Params(mechanisms.Params):
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Return whether the public work depends on epsilon."""
+        """Return True if preparation depends on epsilon."""
         return self.recalibrate
 
     def prepare(self, space: Space, aim: Aim) -> TruncatedExponential:
-        """Take the space's nearest words."""
+        """Read the space's nearest words."""
         scales = Scales(space) if self.recalibrate else None
         return TruncatedExponential(self, space, Lists.from_space(space), scales)
 
 
 @dataclass(frozen=True, eq=False)
 class TruncatedExponential(TruncatedMetricMechanism):
-    """No distance counts more than gamma."""
+    """The TEM mechanism: distances are capped at gamma."""
 
     source = "Carvalho et al. 2021, algorithm 1"
 
@@ -61,17 +61,17 @@ class TruncatedExponential(TruncatedMetricMechanism):
 
     @property
     def cut(self) -> float | None:
-        """Return gamma if it is set."""
+        """Return gamma if set, else None."""
         return self.params.gamma
 
     @property
     def most(self) -> float:
-        """Return epsilon * gamma, in nats, if gamma follows from beta; else inf."""
+        """Return epsilon * gamma, in nats, if gamma depends on beta; else inf."""
         return math.inf if self.cut else product(self.params.beta, self.space.size)
 
 
 def product(beta: float, size: int) -> float:
-    """Return epsilon * gamma for a beta and V words, in nats.
+    """Return epsilon * gamma, in nats, for a beta and V words.
 
     gamma = (2 / eps) ln((1 - beta)(V - 1) / beta): an output farther than gamma has
     probability at most beta.

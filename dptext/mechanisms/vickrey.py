@@ -46,7 +46,7 @@ class Params(mechanisms.Params):
     t: Annotated[float, Meta(ge=0, le=1)] = 0.5
 
     def prepare(self, space: Space, aim: Aim) -> Vickrey:
-        """Take the space. Raises UsageError unless it has three words."""
+        """Check the space. Raises UsageError if it has fewer than three words."""
         if space.size < 3:
             raise UsageError(
                 "mechanism vickrey: needs at least three words; use laplace with "
@@ -57,7 +57,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Vickrey(WordMechanism):
-    """The output distribution, an integral over cells, has no closed form."""
+    """The Vickrey mechanism; its output distribution has no closed form."""
 
     params: Params
     noise: laplace.Laplace
@@ -67,7 +67,7 @@ class Vickrey(WordMechanism):
         return Index(self.space.vectors, self.space.size)
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return no guarantee, with the reason."""
+        """Return that there is no guarantee, with the reason."""
         reason = (
             "the input word is left out of the search, so it is never written for "
             "itself but may be written for any other word: every output rules out "
@@ -81,15 +81,15 @@ class Vickrey(WordMechanism):
         )
 
     def least_loss(self) -> tuple[float, tuple[int, int]]:
-        """Return inf, for any two words x, x': x' may become x, but x never does."""
+        """Return inf for two words x, x': x' may become x, but x never does."""
         return math.inf, (1, 0)
 
     def published_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:
-        """Return the paper's claim for pairs of words, epsilon d: (n,) nats."""
+        """Return the paper's claim, epsilon d, for pairs of words: (n,) nats."""
         return mechanisms.distance_bound(self.space, a, b, epsilon)
 
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
+        """Draw an output for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
         drawn = np.empty(len(ids), np.int32)
         for part in blocks(len(ids), _CHUNK):
             bits_of_part = bits.take(np.arange(part.start, part.stop))
@@ -99,7 +99,7 @@ class Vickrey(WordMechanism):
         return drawn
 
     def _written(self, ids: Ids, points: Points, three: Ints, bits: RandomBits) -> Ints:
-        """Choose between the two nearest words other than the input: (n,)."""
+        """Choose one of the two nearest words other than the input: (n,)."""
         # The input word is left out if it is among the three, else the last of them.
         others = three != ids[:, None]
         others[others.all(axis=1), 2] = False
@@ -132,7 +132,7 @@ class Vickrey(WordMechanism):
     def log_density(
         self, observed: NDArray[np.floating], eps: Eps, words: Ids
     ) -> NDArray[np.floating]:
-        """Return ln of the density of `observe` under each word as the input."""
+        """Return the log density of `observe` given each word as the input."""
         near, second, *chances = np.split(observed[:, -5:], 5, axis=1)
         is_near, is_second = words == near, words == second
         density = self.noise.log_density(observed[:, :-5], eps, words)

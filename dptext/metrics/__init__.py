@@ -1,19 +1,19 @@
 """Metrics: the changes that a run made to its texts, one file each.
 
-A metric module holds `NAME`, the heading of its figures in the report, and `Meter`, a
-class like the one here. Every metric that the registry knows, those of other packages
-among them (entry points `dptext.metrics`), measures every run that has a report, and
-stands in it; there is no list of them. Metrics see the private text, so their figures
-go into the internal report only.
+A metric module defines `NAME`, the heading of its figures in the report, and `Meter`, a
+class like the one here. Every registered metric, including those of other packages
+(entry points `dptext.metrics`), measures every run that has a report, and appears in
+it; there is no list of metrics. Metrics see the private text, so their figures go into
+the internal report only.
 
-A meter keeps nothing of the texts: it returns the counts of a batch, and such partial
+A meter keeps no texts: it returns the counts of a batch, and such partial
 results are added up. Batches are measured in several processes and divided
 differently from run to run, but the figures have to be the same to the last digit:
-count in integers, or keep values until the end, and use `math.fsum`. A figure of some
-texts only goes by their number (`Batch.first_text`), and looks at none from FIRST_TEXTS
-on, where numbers are not exact.
+count in integers, or keep values until the end, and use `math.fsum`. A figure on some
+texts only selects them by number (`Batch.first_text`), below FIRST_TEXTS,
+from where on numbers are not exact.
 
-`evaluate` and `compare` measure by the same meters, from the texts before and after.
+`evaluate` and `compare` use the same meters, on the texts before and after.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Figures = Mapping[str, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some texts, one after the other, and the n words written for replaced ones."""
+    """Consecutive texts, and the n words written for replaced ones."""
 
     words: Words
     #: (n,) rows of the vocabulary in the texts after; -1 = unknown, never by a run.
@@ -76,22 +76,22 @@ class Batch:
 
 
 class Meter(ABC, Generic[Partial]):
-    """Measures batches and adds up; made once in each process, from public data."""
+    """Measures batches and combines results; one instance per process."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        """Get ready for texts in the words of a lexicon."""
+        """Prepare for texts with the words of a lexicon."""
 
     @abstractmethod
     def observe(self, batch: Batch) -> Partial:
-        """Count a batch, which may be empty."""
+        """Measure a batch, which may be empty."""
 
     @abstractmethod
     def merge(self, one: Partial, other: Partial) -> Partial:
-        """Count the texts of both, in this order."""
+        """Combine the results of two consecutive groups of texts."""
 
     @abstractmethod
     def result(self, total: Partial) -> Figures:
-        """Return the figures of all texts; None where there is nothing to measure."""
+        """Return the figures for all texts; None if there is nothing to measure."""
 
 
 # The counts of each meter, in the order of the meters; only the meter knows the type.
@@ -99,9 +99,9 @@ Partials = tuple[object, ...]
 
 
 class AllMetrics:
-    """A meter of each metric; made once in each process, from public data.
+    """A meter for every metric; one instance per process, from public data.
 
-    Raises UsageError where two have one heading.
+    Raises UsageError if two metrics have the same heading.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -110,24 +110,24 @@ class AllMetrics:
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
                 raise UsageError(
-                    f"metric {name!r}: another one has the heading {module.NAME!r} "
-                    "in the report; remove the package that brings it"
+                    f"metric {name!r}: another metric already has the heading "
+                    f"{module.NAME!r} in the report; remove its package"
                 )
             self._meters[module.NAME] = module.Meter(lexicon)
 
     def observe(self, batch: Batch) -> Partials:
-        """Count a batch."""
+        """Measure a batch."""
         return tuple(meter.observe(batch) for meter in self._meters.values())
 
     def merge(self, one: Partials, other: Partials) -> Partials:
-        """Count the texts of both, in this order."""
+        """Combine the results of two consecutive groups of texts."""
         pairs = zip(self._meters.values(), one, other, strict=True)
         return tuple(meter.merge(first, second) for meter, first, second in pairs)
 
     def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
-        """Return the figures of each metric by its heading.
+        """Return the figures of each metric under its heading.
 
-        Raises ComponentError for a figure of a type that reports cannot hold.
+        Raises ComponentError for a figure of a type that reports cannot represent.
         """
         results = {}
         for (name, meter), partial in zip(self._meters.items(), total, strict=True):
@@ -136,6 +136,6 @@ class AllMetrics:
             for odd in types - {int, float, str, bool, type(None)}:
                 raise ComponentError(
                     f"metric {name!r} has a figure of the type {odd.__name__}, which "
-                    "reports cannot hold; report this line to its authors"
+                    "reports cannot represent; report this line to its authors"
                 )
         return results

@@ -1,10 +1,10 @@
-"""PP: the share of words that are spelled otherwise after than before, capitals apart.
+"""PP: the share of words whose spelling changed, ignoring case.
 
-Only words that the policy replaces count. Of two known words their rows tell; of two
-numbers of one element, and of two unknown words, their letters.
+Only words that the policy replaces count. Two known words are compared by row; two
+numbers of one element, and two unknown words, by spelling.
 
-By chance: the share if the written words of the first 2,000 texts stood in random order
-over all of them; numbers and unknown words count as changed.
+By chance: the share if the written words of the first 2,000 texts were shuffled
+across them; numbers and unknown words count as changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TEXTS = 2_000
 
 
 class ChangeCounts(NamedTuple):
-    """Counts of words, and of unchanged ones."""
+    """Counts of all words and of unchanged words."""
 
     words: int
     #: Unchanged words.
@@ -38,7 +38,7 @@ class ChangeCounts(NamedTuple):
 
 
 class Meter(metrics.Meter[ChangeCounts]):
-    """Count words and changes."""
+    """Counts words and changed words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         # By row; the last one stands for every unknown word.
@@ -46,7 +46,7 @@ class Meter(metrics.Meter[ChangeCounts]):
         self._one_word[numbers.rows(lexicon)] = False
 
     def observe(self, batch: Batch) -> ChangeCounts:
-        """Count the words of a batch."""
+        """Measure a batch."""
         ids, positions = batch.words.ids, batch.words.positions
         equal = np.flatnonzero(batch.written == ids)
         by_row = self._one_word[ids[equal]]
@@ -65,7 +65,7 @@ class Meter(metrics.Meter[ChangeCounts]):
         )
 
     def merge(self, one: ChangeCounts, other: ChangeCounts) -> ChangeCounts:
-        """Add up."""
+        """Combine two counts."""
         words, same = one.words + other.words, one.same + other.same
         if not other.first:  # as in all batches after the first texts
             return one._replace(words=words, same=same)
@@ -76,7 +76,7 @@ class Meter(metrics.Meter[ChangeCounts]):
         )
 
     def result(self, total: ChangeCounts) -> Figures:
-        """Return the share of changed words, None without words."""
+        """Return the share of changed words, None if there are no words."""
         share = by_chance = None
         if total.words:
             share = 1.0 - total.same / total.words

@@ -1,11 +1,11 @@
-"""LOW: of the 1000 least frequent original words, the share still present.
+"""LOW: the share of the 1000 least frequent original words still present.
 
-The original words are the distinct vocabulary words of the whole input, by how often
-they occur in it (ties by vocabulary order, the rarer in the lexicon first). Unknown
-words are left out, since no mechanism writes them, and so are numbers. Only words that
-the policy replaces count, before and after.
+The original words are the distinct vocabulary words of the whole input, ranked by how
+often they occur in it (ties by vocabulary order, the rarer in the lexicon first).
+Unknown words are ignored, since no mechanism writes them, and so are numbers. Only
+words that the policy replaces count, before and after.
 
-By chance: the same share of words that stand in no original, ten for each of the rare
+By chance: the same share for words that occur in no original, ten for each of the rare
 words, which are those nearest to it in the vocabulary's order of public frequency.
 """
 
@@ -27,7 +27,7 @@ _COMPARED = 10
 
 @dataclass(frozen=True, slots=True)
 class RareWordCounts:
-    """Distinct words before and after, by rows of the vocabulary, ascending."""
+    """Distinct words before and after, as sorted vocabulary rows."""
 
     #: (k,) int64, of the original words.
     rows: Ints
@@ -38,14 +38,14 @@ class RareWordCounts:
 
 
 class Meter(metrics.Meter[RareWordCounts]):
-    """Count each vocabulary word before, and note which there are after."""
+    """Counts vocabulary words before, and records which ones occur after."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._size = len(lexicon.words)
         self._numbers = numbers.rows(lexicon)
 
     def observe(self, batch: Batch) -> RareWordCounts:
-        """Count the words of a batch."""
+        """Measure a batch."""
         # Unknown words come first.
         times = np.bincount(batch.words.ids + 1, minlength=self._size + 1)[1:]
         times[self._numbers] = 0
@@ -54,7 +54,7 @@ class Meter(metrics.Meter[RareWordCounts]):
         return RareWordCounts(rows, times[rows], np.flatnonzero(written))
 
     def merge(self, one: RareWordCounts, other: RareWordCounts) -> RareWordCounts:
-        """Add up."""
+        """Combine two counts."""
         times = np.zeros(self._size, np.int64)
         written = np.zeros(self._size, bool)
         for each in (one, other):

@@ -1,11 +1,11 @@
-"""CS: cosine of a text's meaning before and after, by the lexicon's own vectors.
+"""CS: cosine of a text's meaning before and after, by the lexicon's vectors.
 
 A text is the mean of its words' vectors, each weighted a / (a + p(word)), a = 0.001, so
 that function words count little (Arora et al. 2017, without their common component).
 Only the written words that the policy replaces count. Measured on the first
-texts, so that it stays cheap. Texts about different things are similar, too: the
-figure shown is the share of the way from the mean cosine of an original and the private
-text of another row (0), over all pairs of two rows, to that of equal texts (1).
+texts, to keep it fast. Texts about different things are similar too: the
+figure shown rescales the cosine, from the mean between an original and the private
+text of another row (0), over all pairs of rows, to that of equal texts (1).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNITS = 2.0**32
 
 
 class Similarities(NamedTuple):
-    """Similarities of the n texts with a meaning before and after."""
+    """Cosine similarities before and after, of the n texts with a meaning."""
 
     #: (n,) of each text, in order.
     cosines: Floats
@@ -45,7 +45,7 @@ class Similarities(NamedTuple):
 
     @classmethod
     def between(cls, before: Floats, after: Floats) -> Similarities:
-        """Compare row by row, (r, d) both; a pair with a zero vector is left out."""
+        """Compare rows (r, d) pairwise; pairs with a zero vector are skipped."""
         lengths = np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1)
         both = lengths[0] * lengths[1] > 0
         units = [
@@ -64,10 +64,10 @@ class Similarities(NamedTuple):
         )
 
     def figures(self) -> Figures:
-        """Return the mean cosines of a text and of two, and the share of the way.
+        """Return mean cosines for equal and different rows, and the rescaled figure.
 
-        unrelated_cosine is that of an original and the private text of another row,
-        over all pairs of two different rows; None with fewer than two.
+        unrelated_cosine is between an original and the private text of another row,
+        over all pairs of different rows; None with fewer than two.
         """
         count, values = len(self.cosines), self.cosines.tolist()
         share = unrelated = None
@@ -82,7 +82,7 @@ class Similarities(NamedTuple):
 
 
 class Meter(metrics.Meter[Similarities]):
-    """Measure the cosines of the first 2,000 texts."""
+    """Measures the cosines of the first 2,000 texts."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -93,7 +93,7 @@ class Meter(metrics.Meter[Similarities]):
         return Weighted(self._lexicon)
 
     def observe(self, batch: Batch) -> Similarities:
-        """Compare the texts of a batch that are among the first."""
+        """Compare the texts of a batch that are among the first 2,000."""
         words = batch.words
         texts = min(len(words.ends), _TEXTS - batch.first_text)
         if texts <= 0:
@@ -106,16 +106,16 @@ class Meter(metrics.Meter[Similarities]):
         return Similarities.between(before, after)
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
-        """Return the similarities of all texts."""
+        """Combine the similarities of two consecutive groups of texts."""
         return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:
-        """Return the share of the way from unrelated texts, and its parts."""
+        """Return the rescaled similarity, and the figures behind it."""
         return {**total.figures(), "texts": len(total.cosines), "encoder": ENCODER}
 
 
 class Weighted:
-    """Each vector times its word's weight."""
+    """Word vectors multiplied by their weights."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         weights = np.append(_RARITY / (_RARITY + lexicon.prior), 1.0)
@@ -123,9 +123,9 @@ class Weighted:
         self._vectors = lexicon.vectors
 
     def sums(self, texts: Ints, ids: Ids, count: int) -> Floats:
-        """Return the sum of each text's words: (count, d), 0 without words.
+        """Return the vector sum of each text's words: (count, d), 0 without words.
 
-        texts (n,) which text each word belongs to, non-decreasing; ids (n,), -1 the
+        texts (n,): the text of each word, non-decreasing; ids (n,), -1 for the
         unknown word.
         """
         sums = np.zeros((count, self._vectors.shape[1]))

@@ -1,4 +1,4 @@
-"""Models and data of other packages: their paths here, and commands that fetch them.
+"""Models and data of other packages: where they are, and how to fetch them.
 
 Only `dptext doctor --install` downloads anything.
 """
@@ -44,7 +44,7 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def package(name: str, feature: str, extra: str) -> Library:
-    """Import a package. The error names the feature that needs it, and its extra."""
+    """Import a package, or raise MissingExtra naming the feature and extra."""
     need(name, feature, extra)
     # Warnings of these packages about each other do not help our users.
     with warnings.catch_warnings(action="ignore"):
@@ -52,7 +52,7 @@ def package(name: str, feature: str, extra: str) -> Library:
 
 
 def need(name: str, feature: str, extra: str) -> None:
-    """Raise MissingExtra, without importing, where a package is not installed."""
+    """Raise MissingExtra if a package is not installed, without importing it."""
     if not has(name.partition(".")[0]):
         raise MissingExtra.for_package(feature, extra)
 
@@ -63,7 +63,7 @@ def has(name: str) -> bool:
 
 
 def nltk_path(name: str) -> str | None:
-    """Return the path of a package of NLTK's data, None if it is not here."""
+    """Return the path of an NLTK data package, None if it is missing."""
     nltk = package("nltk", "NLTK's data", "nlp")
     for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
         with contextlib.suppress(LookupError):
@@ -72,7 +72,7 @@ def nltk_path(name: str) -> str | None:
 
 
 def nltk_digest(*names: str) -> str:
-    """Return the digest of installed packages of NLTK's data."""
+    """Return the digest of installed NLTK data packages."""
     digests = [settings.digest_of_path(nltk_path(name) or "") for name in names]
     if len(digests) == 1:
         return digests[0]
@@ -80,7 +80,7 @@ def nltk_digest(*names: str) -> str:
 
 
 def need_nltk(name: str, feature: str) -> None:
-    """Raise UsageError unless NLTK's data has a package that the feature needs."""
+    """Raise UsageError unless NLTK's data has a package that a feature needs."""
     package("nltk", feature, "nlp")
     if nltk_path(name) is None:
         raise UsageError(
@@ -90,7 +90,7 @@ def need_nltk(name: str, feature: str) -> None:
 
 
 def spacy_path(name: str) -> str | None:
-    """Return the folder of a spaCy pipeline, given as a folder or a package."""
+    """Return the folder of a spaCy pipeline given as folder or package, or None."""
     folder = Path(name)
     if (folder / "meta.json").is_file():
         return str(folder)
@@ -98,23 +98,23 @@ def spacy_path(name: str) -> str | None:
 
 
 def need_spacy(name: str, feature: str) -> str:
-    """Return the folder of a spaCy pipeline. Raises UsageError if it is not here."""
+    """Return the folder of a spaCy pipeline. Raises UsageError if it is missing."""
     need("spacy", feature, "nlp")
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
         raise UsageError(
-            f"{feature} finds no spaCy pipeline {name!r}: "
-            f"python -m spacy download {named} (or give its folder)"
+            f"{feature} needs the spaCy pipeline {name!r}: python -m spacy download "
+            f"{named} (or give its folder)"
         )
     return folder
 
 
 @cache
 def pipeline(name: str, wanted: str, digest: str = "") -> Library:
-    """Load a spaCy pipeline with one component and its dependencies.
+    """Load a spaCy pipeline with one component and what it depends on.
 
-    The digest of its content makes a changed pipeline load again.
+    The digest of its content ensures that a changed pipeline is reloaded.
     """
     spacy = package("spacy", f"the pipeline {name}", "nlp")
     with warnings.catch_warnings(action="ignore"):
@@ -129,10 +129,10 @@ def pipeline(name: str, wanted: str, digest: str = "") -> Library:
 
 
 def sentence_path(name: str) -> str | None:
-    """Return the folder of a sentence-transformers model, None if it is not here.
+    """Return a sentence-transformers model's folder, None if it is missing.
 
-    The name is a folder, an installed package with a folder `model`, or a model of the
-    Hugging Face hub that was fetched before.
+    The name is a folder, an installed package with a folder `model`, or a model from
+    the Hugging Face hub that has been fetched.
     """
     folder = Path(name)
     if (folder / "modules.json").is_file():
@@ -147,29 +147,29 @@ def sentence_path(name: str) -> str | None:
 
 
 def default_sentence_model() -> str | None:
-    """Return the folder of the default sentence model, None if it is not here."""
+    """Return the folder of the default sentence model, None if it is missing."""
     if not has("sentence_transformers"):
         return None
     return sentence_path(PACKAGE) or sentence_path(HUB)
 
 
 def need_sentence_model(name: str, feature: str) -> str:
-    """Return the folder of a sentence model. Raises UsageError if it is not here."""
+    """Return a sentence model's folder. Raises UsageError if it is missing."""
     need("sentence_transformers", feature, "semantic")
     folder = sentence_path(name)
     if folder is None:
         raise UsageError(
-            f"{feature} finds no sentence model {name!r}: "
-            f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
+            f"{feature} needs the sentence model {name!r}: pip install {PACKAGE}, or "
+            "give a folder (dptext doctor lists them)"
         )
     return folder
 
 
 @cache
 def sentence_model(folder: str, device: str, digest: str = "") -> Library:
-    """Load a sentence-transformers model from a folder, without the network.
+    """Load a sentence-transformers model from a folder, without network access.
 
-    The digest of its content makes a changed model load again.
+    The digest of its content ensures that a changed model is reloaded.
     """
     logging = package("transformers", "a sentence model", "semantic").utils.logging
     logging.disable_progress_bar()
@@ -191,7 +191,7 @@ def embed(
 ) -> list[Singles]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
-    Several blocks are computed at a time, each alone and on one thread: its vectors
+    Several blocks are computed at a time, each separately on one thread: its vectors
     depend neither on other blocks nor on the number of processors.
     """
     torch = package("torch", "a sentence model", "semantic")
@@ -214,9 +214,9 @@ def embed(
 
 
 def on_one_thread(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
-    """Return work(item) of each, several at a time, each with torch on one thread.
+    """Return work(item) for each item, in parallel, each with torch on one thread.
 
-    So sums are rounded in the same way for any number of processors.
+    This makes rounding independent of the number of processors.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -239,7 +239,7 @@ def _processors() -> int:
 
 
 def weights_digest(folder: str) -> str:
-    """Return the sha256 of a model's weights, "" if no known file holds them."""
+    """Return the sha256 of a model's weights, "" if no known file has them."""
     for path in (Path(folder, name) for name in _WEIGHTS):
         if path.is_file():
             return _digest_at(path, path.stat().st_mtime_ns)
@@ -248,7 +248,7 @@ def weights_digest(folder: str) -> str:
 
 @cache
 def _digest_at(path: Path, time: int) -> str:
-    """Return the sha256 of a file, read again if its time has changed."""
+    """Return the sha256 of a file, recomputed if its time changes."""
     return settings.digest_of_path(path)
 
 
@@ -286,17 +286,17 @@ class Item:
 
     @property
     def usable(self) -> bool:
-        """Return whether the package of the item is installed."""
+        """Return whether the item's package is installed."""
         return has(self.package)
 
     @property
     def path(self) -> str | None:
-        """Return the path of the item, None if it or its package is missing."""
+        """Return the item's path, None if it or its package is missing."""
         return self.location() if self.usable else None
 
     @property
     def advice(self) -> str:
-        """Return the commands that install the item, and its package if missing."""
+        """Return the commands that install the item and its package, if missing."""
         if self.usable:
             return f"{_COMMAND} {self.name} (or {self.command})"
         return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"
@@ -342,9 +342,9 @@ def items() -> Iterator[Item]:
 
 
 def install(name: str) -> str:
-    """Fetch a model or data set unless it is here; return its path.
+    """Fetch a model or data set if it is missing; return its path.
 
-    Raises UsageError for an unknown name or if its package is missing, and DptextError
+    Raises UsageError for an unknown name or a missing package, and DptextError
     if it cannot be fetched.
     """
     known = {each.name: each for each in items()}
@@ -360,10 +360,12 @@ def install(name: str) -> str:
                 item.fetch()
         except (OSError, ValueError, RuntimeError, SystemExit) as error:
             reason = str(error).strip().partition("\n")[0]
-            raise DptextError(f"{name} was not fetched: {reason}") from None
+            raise DptextError(f"{name} could not be downloaded: {reason}") from None
         importlib.invalidate_caches()
     if item.path is None:
-        raise DptextError(f"{name} was not fetched; by hand: {item.command}")
+        raise DptextError(
+            f"{name} could not be downloaded; do it by hand: {item.command}"
+        )
     return item.path
 
 

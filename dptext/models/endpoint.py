@@ -1,13 +1,13 @@
-"""A server with the OpenAI-compatible interface, asked for JSON objects over HTTP.
+"""Client for OpenAI-compatible servers that asks for JSON objects over HTTP.
 
 Nothing is sent before the first question. The key comes from the environment and goes
-to no other host: redirects are refused. A reply is data from a third party: its size
-and time are bounded, and only an object that its question accepts is an answer.
+to no other host: redirects are refused. Replies come from a third party: their size
+and time are bounded, and only an object that the question accepts is an answer.
 Messages name the server and never quote questions or replies.
 
-A first question finds out how the server takes a schema (as a JSON schema, with a JSON
-object, or not at all), a limit and a temperature: only a constrained model answers it
-correctly.
+A first question finds out how the server accepts a schema (as a JSON schema, with a
+JSON object, or not at all), a limit and a temperature: only a constrained model answers
+it correctly.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ _UNREACHED = "cannot be reached, or closed the connection"
 _REASONS = {_SLOW: "took too long to answer", _CLOSED: _UNREACHED}
 # Statuses that no later try will change, with their messages.
 _NO_MODEL = "has no such model or address; see decoder.model; addresses end in /v1"
-_MOVED = "redirects, and redirects are not followed; give the final address"
+_MOVED = "redirects; redirects are not followed: give the final address"
 _FINAL = {
-    **dict.fromkeys((401, 403), f"refuses the key; set {KEY}"),
+    **dict.fromkeys((401, 403), f"rejects the key; set {KEY}"),
     **dict.fromkeys((404, 405), _NO_MODEL),
     **dict.fromkeys(range(300, 400), _MOVED),
 }
@@ -85,12 +85,12 @@ class Question(Generic[T]):
 
     @property
     def characters(self) -> int:
-        """Return the number of characters sent."""
+        """Return the number of characters to send."""
         return sum(len(content) for _, content in self.messages)
 
 
 class Traffic(NamedTuple):
-    """Requests with a reply, and tokens as far as the server counts them."""
+    """Numbers of answered requests, and of tokens if the server counts them."""
 
     requests: int = 0
     #: Tokens of the requests.
@@ -100,7 +100,7 @@ class Traffic(NamedTuple):
 
 
 class _Dialect(NamedTuple):
-    """The parameters that a server takes."""
+    """The request parameters that a server accepts."""
 
     #: Type of the response format: json_schema, json_object, "" for none.
     schema: str
@@ -136,7 +136,7 @@ class _Completion(msgspec.Struct):
 
 
 class _UnansweredError(Exception):
-    """A question without an answer."""
+    """A question was not answered."""
 
     def __init__(self, reason: str, *, refused: bool) -> None:
         super().__init__(reason)
@@ -145,7 +145,7 @@ class _UnansweredError(Exception):
 
 
 def address(url: str, setting: str) -> SplitResult:
-    """Return the parts of a URL. Raises UsageError, without the URL in the message."""
+    """Parse a URL. Raises UsageError, without the URL in the message."""
     if not url:
         msg = "give the address of a server, as in http://localhost:11434/v1"
         raise UsageError(f"{setting}: {msg}")
@@ -164,12 +164,14 @@ def address(url: str, setting: str) -> SplitResult:
         )
     plain = url.isascii() and url.isprintable() and " " not in url
     if parts.query or parts.fragment or not plain:
-        raise UsageError(f"{setting}: an address without ?, # and spaces, in ASCII")
+        raise UsageError(
+            f"{setting}: the address must be ASCII without ?, # and spaces"
+        )
     return parts
 
 
 def host_and_port(url: str, setting: str) -> str:
-    """Return host and port, for reports. Raises UsageError for an invalid address."""
+    """Return host and port for reports. Raises UsageError for an invalid address."""
     parts = address(url, setting)
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     return str(host) if parts.port is None else f"{host}:{parts.port}"
@@ -184,9 +186,9 @@ def _is_local(parts: SplitResult) -> bool:
 
 
 def find_proxy(parts: SplitResult) -> str | None:
-    """Return the proxy of the environment for an address, None without one.
+    """Return the proxy for an address from the environment, or None.
 
-    None as well for this machine, which a proxy does not reach.
+    Also None for addresses on this machine.
     """
     host = str(parts.hostname)
     if _is_local(parts) or proxy_bypass(parts.netloc) or proxy_bypass(host):
@@ -199,29 +201,31 @@ def find_proxy(parts: SplitResult) -> str | None:
 
 
 def _key(parts: SplitResult, setting: str) -> str:
-    """Return the key for a server, "" without one.
+    """Return the API key for a server, or "".
 
-    OPENAI_API_KEY goes to OpenAI alone: a profile from elsewhere may name any host.
+    OPENAI_API_KEY is sent only to OpenAI, since a foreign profile may name any host.
     """
     key = os.environ.get(KEY, "")
     if not key and parts.hostname == _OPENAI:
         key = os.environ.get(OPENAI_KEY, "")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(f"{KEY}: it has a space or another character that no key has")
+        raise UsageError(
+            f"{KEY}: it contains a space or another character that keys never contain"
+        )
     if key and parts.scheme == "http" and not _is_local(parts):
         raise UsageError(
-            f"{setting}: a key is not sent over http to another machine"
-            f"; use https, or unset {KEY}"
+            f"{setting}: keys are not sent to other machines over http; use https, or "
+            f"unset {KEY}"
         )
     return key
 
 
 class Server:
-    """A server and a model on it. It connects with the first question.
+    """A server and a model on it. It connects at the first question.
 
-    - concurrency: most requests at the same time.
-    - timeout: seconds for each.
-    - setting: the name of the url in messages.
+    - concurrency: maximum number of simultaneous requests.
+    - timeout: seconds per request.
+    - setting: how messages refer to the url.
 
     Raises UsageError for an invalid address, and MissingExtra without httpx.
     """
@@ -254,9 +258,9 @@ class Server:
         return self._proxy is not None
 
     def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:
-        """Return an answer to each question, None for questions without one.
+        """Return an answer to each question, or None.
 
-        Equal questions are asked once and get one answer. After an invalid answer a
+        Equal questions are asked only once. After an invalid answer a
         question is asked once more. Raises UsageError if the server refuses the key,
         the model or the address, and DptextError if it stops answering.
         """
@@ -306,7 +310,7 @@ class Server:
         return answers
 
     async def _detect(self, client: httpx.AsyncClient) -> _Dialect:
-        """Return the dialect of the server. Raises UsageError if it takes none."""
+        """Detect the server's dialect. Raises UsageError if none works."""
         question = Question(
             messages=(("user", 'Name a thing, as a JSON object with the key "1".'),),
             schema=object_schema({"1": ["quartz"]}),
@@ -331,14 +335,14 @@ class Server:
                 progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
                 return dialect
         raise UsageError(
-            f"{self._setting}: {self.host} refuses every form of request{reason}; is "
-            "the model named as the server names it (decoder.model)?"
+            f"{self._setting}: {self.host} rejects every form of request{reason}; "
+            "check the model's name on the server (decoder.model)"
         )
 
     async def _answer(
         self, client: httpx.AsyncClient, question: Question[T]
     ) -> T | None:
-        """Return the answer to a question, which is asked at most twice."""
+        """Return the answer to a question, asked at most twice."""
         assert self._dialect is not None
         for reminder in ("", _AGAIN):
             try:
@@ -351,8 +355,8 @@ class Server:
                         hint = " (is a request longer than its context?)"
                     raise DptextError(
                         f"{self._setting}: {self.host} {error}{hint}: nothing more is "
-                        "sent. Draws that were sent have left; sanitize with the same "
-                        "key sends them again"
+                        "sent. Draws sent so far cannot be recalled; a new run with "
+                        "the same key sends the same draws"
                     ) from None
                 return None
             self._failures = 0
@@ -372,7 +376,7 @@ class Server:
         dialect: _Dialect,
         reminder: str,
     ) -> str | None:
-        """Return the text of a reply, None if it is not a chat completion."""
+        """Return the text of a reply, None unless it is a chat completion."""
         messages = [*question.messages]
         if reminder:
             messages.append(("user", reminder))
@@ -404,7 +408,7 @@ class Server:
         return completion.choices[0].message.content or ""
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:
-        """Send a request until there is a reply, after longer and longer waits."""
+        """Send a request, retrying with increasing waits until there is a reply."""
         reason, refused, tries = "", False, _TRIES
         # These count as two tries. A slow server stays slow; while the dialect is
         # sought, a failure may be due to an unknown form of request.
@@ -433,7 +437,7 @@ class Server:
     async def _once(
         self, client: httpx.AsyncClient, body: bytes
     ) -> tuple[int, float | None, bytes]:
-        """Send a request once; return status, seconds to wait if given, and reply."""
+        """Send a request once; return status, seconds to wait if given, and body."""
         import httpx
 
         headers = {"Content-Type": "application/json"}
@@ -455,28 +459,28 @@ class Server:
 
 
 def _open(**settings: Any) -> httpx.AsyncClient:
-    """Return a client. Raises UsageError for a proxy that httpx does not support."""
+    """Open a client. Raises UsageError for a proxy that httpx does not support."""
     import httpx
 
     try:
         return httpx.AsyncClient(**settings)
     except (ImportError, ValueError, httpx.InvalidURL):
         raise UsageError(
-            "the proxy that the environment names cannot be used; unset HTTPS_PROXY, "
+            "the proxy set in the environment cannot be used; unset HTTPS_PROXY, "
             "HTTP_PROXY and ALL_PROXY, or set NO_PROXY to the server's host"
         ) from None
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the TLS context, cached since certificates are slow to read."""
+    """Return the TLS context, cached because loading certificates is slow."""
     import httpx
 
     return httpx.create_ssl_context()
 
 
 def _seconds(after: str) -> float | None:
-    """Read a Retry-After header in seconds, at most _LONGEST; None for other forms."""
+    """Parse Retry-After as seconds, at most _LONGEST; None for other forms."""
     try:
         wait = float(after)
     except ValueError:
@@ -485,7 +489,7 @@ def _seconds(after: str) -> float | None:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also inside a running loop, as in a notebook."""
+    """Run a coroutine to completion, also inside a running loop (notebooks)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -495,9 +499,9 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def parse_object(content: str) -> JsonObject | None:
-    """Return the JSON object in an answer, None if it has none.
+    """Return the JSON object in an answer, or None.
 
-    Reasoning before it, and fences around it, are skipped.
+    Reasoning before it and code fences around it are skipped.
     """
     answer = content.rpartition("</think>")[2]
     begin, end = answer.find("{"), answer.rfind("}")
@@ -511,7 +515,7 @@ def parse_object(content: str) -> JsonObject | None:
 
 
 def object_schema(options: dict[str, list[str]]) -> JsonObject:
-    """Return the schema of an object: for each key its strings, or any string."""
+    """Return an object schema that allows each key its strings, or any string."""
     return {
         "type": "object",
         "properties": {

@@ -1,4 +1,4 @@
-"""Language models on this machine: Hugging Face folders, and GGUF files of causal ones.
+"""Local language models: Hugging Face folders, and GGUF files of causal models.
 
 Nothing is downloaded. Every error begins with the setting that named the model.
 """
@@ -28,7 +28,7 @@ _FILES = {
         "sentencepiece.bpe.model",
         "spiece.model",
     ),
-    "weights; model.safetensors or pytorch_model.bin should lie there": (
+    "weights; add model.safetensors or pytorch_model.bin": (
         "*.safetensors",
         "pytorch_model*.bin",
     ),
@@ -36,7 +36,7 @@ _FILES = {
 
 
 class ModelHead(NamedTuple):
-    """The kind of prediction of a model."""
+    """What a model predicts."""
 
     #: The kind of model, in messages.
     model: str
@@ -53,9 +53,9 @@ CAUSAL = ModelHead("a causal language model", "causal head", "AutoModelForCausal
 
 
 def need(path: str, setting: str, feature: str, head: ModelHead) -> str:
-    """Return the absolute path of a model that the feature needs, without loading it.
+    """Return the absolute path of a model that a feature needs, without loading it.
 
-    Raises UsageError if it is not here, MissingExtra without the packages for it.
+    Raises UsageError if it is missing, MissingExtra without its packages.
     """
     for name in ("transformers", "torch"):
         models.need(name, feature, "semantic")
@@ -67,8 +67,8 @@ def need(path: str, setting: str, feature: str, head: ModelHead) -> str:
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
         raise UsageError(
-            f"{setting}: no folder {file}; "
-            "give that of a Hugging Face model here (nothing is downloaded)"
+            f"{setting}: no folder {file}; give the folder of a local Hugging Face "
+            "model (nothing is downloaded)"
         )
     else:
         for absent, patterns in _FILES.items():
@@ -78,15 +78,15 @@ def need(path: str, setting: str, feature: str, head: ModelHead) -> str:
 
 
 def describe(folder: str) -> str:
-    """Name a model and the digest of its weights."""
+    """Describe a model by its name and the digest of its weights."""
     digest = models.weights_digest(folder)
     return Path(folder).name + (f" (weights sha256 {digest[:12]})" if digest else "")
 
 
 def load_tokenizer(path: str, setting: str, head: ModelHead) -> Library:
-    """Load the tokenizer of a model.
+    """Load a model's tokenizer.
 
-    Raises UsageError if that of a masked model has no mask token.
+    Raises UsageError if a masked model's tokenizer has no mask token.
     """
     loaded = _load(path, setting, loader="AutoTokenizer", head=head, extra={})
     if head is MASKED and loaded.mask_token_id is None:
@@ -113,8 +113,8 @@ def load_network(path: str, setting: str, device: str, head: ModelHead) -> Libra
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
         raise UsageError(
-            f"{setting}: {path} lacks {min(missing)}; "
-            f"take a model that was saved with its {head.named}"
+            f"{setting}: {path} lacks {min(missing)}; use a model that was saved with "
+            f"its {head.named}"
         )
     if not getattr(loaded, "is_quantized", False):
         loaded = loaded.float()
@@ -129,7 +129,7 @@ def _load(
     head: ModelHead,
     extra: Mapping[str, object],
 ) -> Library:
-    """Load from a folder or a GGUF file, never from the network."""
+    """Load from a folder or a GGUF file, without network access."""
     library = models.package("transformers", head.model, "semantic")
     library.utils.logging.disable_progress_bar()
     library.utils.logging.set_verbosity_error()
@@ -142,7 +142,7 @@ def _load(
 
 
 def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
-    """Call load without warnings; an error becomes one line."""
+    """Call `load` without warnings; an error becomes one line."""
     with warnings.catch_warnings(action="ignore"):
         try:
             return load()

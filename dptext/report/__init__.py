@@ -1,1 +1,1 @@
-"""Reports: one document, shown in a terminal, kept as JSON, released to the public."""
+"""Privacy reports: shown in a terminal, stored as JSON, published."""

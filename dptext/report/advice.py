@@ -1,4 +1,4 @@
-"""Advice on a release: before it leaves, before another one, and on its report."""
+"""Advice on a release: before sharing it, before repeating it, and on its report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LONG_NAME = 24  # characters of a file name that a sentence repeats
 def sending(
     document: Document, released: RunOutputs, unchanged: Sequence[str] | None
 ) -> AnswerLine:
-    """Return the line on questions and looks before the output leaves.
+    """Return the line on questions and checks before sharing the output.
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
@@ -76,9 +76,9 @@ def sending(
 
 
 def _rows_to_read(document: Document) -> list[int]:
-    """Return numbers of records to read, for the owner alone; none of a public report.
+    """Return numbers of records to read, for the owner; empty in a public report.
 
-    They are drawn by the digest of the output, so that all its reports name the same.
+    They are chosen by the digest of the output, so that all its reports name the same.
     """
     private, output = document.private, document.output
     if private is None or output is None or private.faults or private.others:
@@ -88,7 +88,7 @@ def _rows_to_read(document: Document) -> list[int]:
 
 
 def _sent_files(document: Document, released: RunOutputs) -> str:
-    """Name the files that may leave."""
+    """Name the files that may be shared."""
     reports = released.public is not None
     if not released.outputs and document.is_in_memory and current().is_python:
         texts = document.run.layout.fields is None
@@ -107,11 +107,11 @@ def _sent_files(document: Document, released: RunOutputs) -> str:
 
 
 def again(document: Document, *, is_sent: bool, is_by_name: bool) -> AnswerLine:
-    """Return the line on the cost of a further release.
+    """Return the line on the cost of releasing again.
 
-    is_sent: a third party decoded draws, and may answer otherwise. is_by_name: draws go
-    by the names of the outputs, too. Draws go by the texts of a record and by its id,
-    else by its place.
+    is_sent: a third party decoded draws, and may answer differently. is_by_name: draws
+    depend on output names too. Draws depend on the texts of a record and on its id, or
+    else its place.
     """
     key, layout = document.run.key, document.run.layout
     row, anew = unit_of(document).row, ""
@@ -132,7 +132,7 @@ def again(document: Document, *, is_sent: bool, is_by_name: bool) -> AnswerLine:
 
 
 def report(document: Document, released: RunOutputs) -> AnswerLine:
-    """Return the line on the full report: where it is, and who signed it."""
+    """Return the line on the full report: its location and signer."""
     public, signed = released.public, released.signed
     figures: JsonObject = {
         "public": public,
@@ -159,7 +159,7 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
 
 
 def questions(unit: Unit) -> Iterator[AnswerLine]:
-    """Yield lines on the way back, and on texts in other languages."""
+    """Yield lines on reversing the release, and on texts in other languages."""
     if isinstance(unit, Words) and not isinstance(unit, Topics):
         yield line("undo", unit.document.run.key)
         policy = unit.document.policy
@@ -169,16 +169,16 @@ def questions(unit: Unit) -> Iterator[AnswerLine]:
 
 
 def _language(policy: Policy | None) -> str:
-    """Return the key of the sentence on texts in other languages."""
+    """Return the key of the sentence on other languages."""
     if policy is None or not (policy.languages or policy.marks_others):
         return "always"
     return how_languages_are_found(policy).replace("english", "marked")
 
 
 def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
-    """Yield the command that measures attackers on files, where no figure is known.
+    """Yield the command that measures attackers on files if figures are missing.
 
-    Its original is ORIGINAL where the report names none. Files of several outputs or
+    The original is ORIGINAL if the report names none. Files of several outputs or
     in another order are compared by their owner, who knows which belong together.
     """
     unit, output, layout = unit_of(document), document.output, document.run.layout
@@ -208,7 +208,7 @@ def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
 
 
 def _genuine(document: Document, released: RunOutputs) -> str:
-    """Say whether a report that is shown again is genuine, and how to test it."""
+    """State whether a report shown again is genuine, and how to verify it."""
     name = released.outputs[0] if released.outputs else None
     file = "FILE" if name is None else shlex.quote(name)
     if document.audience == "internal":
@@ -221,6 +221,6 @@ def _genuine(document: Document, released: RunOutputs) -> str:
 
 
 def third_party(used: decoders.ServerAsked | decoders.ServerUse) -> AnswerLine:
-    """Name the address that draws went to and, if known, the number of answers."""
+    """Name the address that draws were sent to and, if known, the number of answers."""
     key = "used" if isinstance(used, decoders.ServerUse) else "asked"
     return line("third party", key, msgspec.to_builtins(used))

@@ -1,8 +1,8 @@
 """The short answer on a run: private and copied parts, protection, advice.
 
-One line for each question, as a sentence and as figures. Terminals, pages and notebooks
-show the sentences; machines get both. Lines that count private texts are for the owner
-of the text; a public document has none of them. Order and sentences: answer.toml.
+Each question has one line, as a sentence and as figures. Terminals, pages and notebooks
+show the sentences; JSON has both. Lines that count private texts are for the owner
+of the text; public documents omit them. Order and sentences: answer.toml.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def answer(
     released: RunOutputs | None = None,
     interface: Interface = COMMAND_LINE,
 ) -> list[AnswerLine]:
-    """Return the lines on a run, in the order of the answer.
+    """Return the summary lines of a run, in order.
 
-    Without released, files are those named by the document; interface: how
+    Without released, files are those named in the document; interface: how
     options are written.
     """
     released = released or outputs_named(document)
@@ -66,7 +66,7 @@ def answer(
 
 
 def outputs_named(document: Document) -> RunOutputs:
-    """Return the output that a report names, with the unchanged fields it knows of."""
+    """Return the output named in a report, and the unchanged fields it lists."""
     output, private = document.output, document.private
     copied = None if output is None else output.copied
     first: int | None = 0
@@ -81,16 +81,16 @@ def outputs_named(document: Document) -> RunOutputs:
 
 
 def run_warnings(document: Document) -> tuple[str, ...]:
-    """Return the warnings of a run, which a public report leaves out."""
+    """Return the warnings of a run, which public reports omit."""
     return () if document.private is None else document.private.warnings
 
 
 def blocks(
     lines: Sequence[AnswerLine], warnings: Sequence[str] = ()
 ) -> tuple[Block, ...]:
-    """Return the verdict and lines for a screen, with warnings at the end.
+    """Return verdict and lines for a screen, with warnings at the end.
 
-    Lines of less weight make room for warnings, which then lengthen the answer.
+    Less important lines are dropped to make room for warnings.
     """
     listed = templates()
     shown = {each.name: each.short or each.sentence for each in lines}
@@ -117,7 +117,7 @@ def blocks(
 
 
 def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:
-    """Return the lines in full, as notebooks and plans show them."""
+    """Return all lines in full, for notebooks and plans."""
     shown: Rows = [(line.name, line.sentence) for line in lines]
     return Figures([*shown, *_warned(warnings)])
 
@@ -125,7 +125,7 @@ def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:
 def first_screen(
     document: Document, released: RunOutputs | None = None
 ) -> tuple[Block, ...]:
-    """Return the verdict and all lines under the questions of the person who signs."""
+    """Return the verdict and all lines, grouped by the questions of the signer."""
     lines = {line.name: line for line in answer(document, released)}
     verdict = lines.pop("verdict")
     tone = fitness(Basis.from_document(document))[1]
@@ -148,7 +148,7 @@ def _warned(warnings: Sequence[str]) -> Rows:
 
 
 def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObject:
-    """Return the lines for machines, by their names."""
+    """Return the lines as JSON data, by name."""
     plain = {
         line.name.replace(" ", "_"): {"sentence": line.sentence, **line.figures}
         for line in lines
@@ -157,7 +157,7 @@ def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObjec
 
 
 def to_html(document: Document) -> str:
-    """Return the answer of a function of Python as a part of another page."""
+    """Return the summary of a Python call as an HTML fragment."""
     from dptext.report import html
     from dptext.run.python import PYTHON
 
@@ -166,7 +166,7 @@ def to_html(document: Document) -> str:
 
 
 def to_text(document: Document) -> str:
-    """Return the answer of a function of Python as lines of 80 columns."""
+    """Return the summary of a Python call as lines of 80 columns."""
     import io
 
     from rich.console import Console
@@ -182,12 +182,12 @@ def to_text(document: Document) -> str:
 
 
 def _height(sentence: str) -> int:
-    """Return the height of a sentence in lines of a terminal."""
+    """Return how many terminal lines a sentence takes."""
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
 def _output(unit: units.Unit, released: RunOutputs) -> AnswerLine:
-    """Return the line that counts the private texts and names the outputs."""
+    """Return the line that counts private texts and names the outputs."""
     outputs, where = released.outputs, ""
     if len(outputs) == 1:
         where = outputs[0] or say("where.stdout")
@@ -206,7 +206,7 @@ def _output(unit: units.Unit, released: RunOutputs) -> AnswerLine:
 def _unchanged(
     unit: units.Unit, released: RunOutputs, names: Sequence[str] | None
 ) -> AnswerLine:
-    """Name everything that is unchanged: fields, and parts of the texts."""
+    """Return the line that names all unchanged fields and parts of texts."""
     inside, first, parts = unit.inside(), released.first, []
     if names:
         several = len(released.outputs) > 1
@@ -229,7 +229,7 @@ def _unchanged(
 
 
 def _third_party(document: Document) -> list[AnswerLine]:
-    """Name the recipient of the draws, and the number of answers."""
+    """Return the line on who receives draws, and how many were answered."""
     private, output = document.private, document.output
     used = None if output is None else output.used
     if private is not None and private.words is not None:

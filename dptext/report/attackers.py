@@ -1,11 +1,12 @@
-"""The figures of attackers in a report, and their lines of the answer.
+"""Attacker figures in a report, and their lines in the short answer.
 
-The share of written words that are the original, then the share found by an attacker on
-whole texts. A figure is for exactly the settings of a run, or a lower limit measured at
-settings that protect more; without one the sentence names the command that measures it.
+First the share of written words that are the original, then the share found by an
+attacker on whole texts. A figure is for exactly the run's settings, or a lower limit
+measured at settings that protect more; without one the sentence names the command that
+measures it.
 
-Five blind trials with a large language model were made once, with outputs of two
-profiles (docs/results/language-models.md has their design):
+Five blind trials with a large language model were made once, on outputs of two
+profiles (design: docs/results/language-models.md);
 dptext/data/language_models.toml holds their figures and sentences.
 """
 
@@ -32,7 +33,7 @@ _LANGUAGES = {"en": "English"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """Share of replaced words, names apart, that were found in texts of a kind."""
+    """Share of replaced words, except names, that were guessed in texts of a kind."""
 
     texts: str
     share: Share
@@ -45,7 +46,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """The findings in outputs of one profile."""
+    """The findings for outputs of one profile."""
 
     #: For a screen: goes on after "In trials". Empty where the sentence is for pages.
     short: str
@@ -57,20 +58,20 @@ class Trial:
 
     @property
     def limits(self) -> list[float]:
-        """Return the smallest and the largest share."""
+        """Return the smallest and largest share."""
         shares = [row.share for row in self.rows]
         return [min(shares), max(shares)]
 
 
 @cache
 def trials() -> dict[str, Trial]:
-    """Return the trials by the names of their profiles."""
+    """Return the language-model trials by profile name."""
     return msgspec.convert(read_templates(_TRIALS), dict[str, Trial])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attackers:
-    """All figures of attackers on the words of a run."""
+    """All attacker figures for the words of a run."""
 
     #: The exact risk of a draw, None where it is not known; then risk_note says why.
     risk: Risk | None
@@ -106,22 +107,22 @@ class Attackers:
 
     @property
     def is_not_measured(self) -> bool:
-        """Tell whether figures are missing that can be measured on files."""
+        """Return whether figures are missing that could be measured on files."""
         if self.seeded or self.rewritten:
             return False
         return self.other_language or not (self.written and self.attackers)
 
     @property
     def not_measured(self) -> str:
-        """Name the command that measures these settings."""
+        """Return the command that measures these settings."""
         command = self.measured_by or say("measured_by.files")
         return say("not_measured.settings", self, measured_by=command)
 
     @property
     def trial(self) -> tuple[str, Trial] | None:
-        """Return the trial of a large language model nearest to the run, if any.
+        """Return the most similar trial of a large language model, or None.
 
-        With the name of its profile: where common words are copied, `readable`.
+        Includes the name of its profile: `readable` if common words are copied.
         """
         if self.seeded or self.other_language or self.language not in ("", "en"):
             return None
@@ -131,24 +132,24 @@ class Attackers:
 
     @property
     def words(self) -> str:
-        """Name the words behind the figures."""
+        """Name the words that the figures cover."""
         return say("attacked.words", self)
 
     @property
     def public_texts(self) -> str:
-        """Name the texts behind the figures."""
+        """Name the texts that the figures cover."""
         return say("attacked.texts", self, language=_LANGUAGES.get(self.language))
 
 
 def attack_lines(known: Attackers) -> list[AnswerLine]:
-    """Return lines on attackers: by reading, by unchanged words, from one draw."""
+    """Return lines on attackers: reading texts, unchanged words, one draw."""
     return [attacker_line(known), _same_word(known), _one_guess(known)]
 
 
 def attacker_line(known: Attackers) -> AnswerLine:
-    """Return the line on attackers of whole texts: a language model, and counts.
+    """Return the line on whole-text attackers: a language model, and counts.
 
-    Where common words are copied the language model finds most and comes first.
+    If common words are copied, the language model finds most and comes first.
     """
     figures: JsonObject = {
         "attacker": None,
@@ -185,7 +186,7 @@ def attacker_line(known: Attackers) -> AnswerLine:
 def _same_word(known: Attackers) -> AnswerLine:
     """Return the line on written words that are the original.
 
-    Where nothing is measured, the line on attackers has the reason and the command.
+    If nothing is measured, the line on attackers gives the reason and the command.
     """
     if known.seeded:
         sentence = say("not_measured.briefly")
@@ -203,7 +204,7 @@ def _same_word(known: Attackers) -> AnswerLine:
 
 
 def delicate_lines(known: Attackers) -> Iterator[AnswerLine]:
-    """Yield the line on words of special categories, if measured."""
+    """Yield the line on special-category words, if measured."""
     recovered, unchanged = (
         _limits([each.special for each in rows if each.special is not None])
         for rows in (known.attackers, known.written)
@@ -214,9 +215,9 @@ def delicate_lines(known: Attackers) -> Iterator[AnswerLine]:
 
 
 def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
-    """Return by special category the shares found by reading and written unchanged.
+    """Return per special category the shares found by reading and left unchanged.
 
-    Each is one share, or the least and the most over the corpora.
+    Each is a single share, or a range over the corpora.
     """
     rows = []
     for name in ("any", *CATEGORIES):
@@ -231,7 +232,7 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
 
 
 def _one_guess(known: Attackers) -> AnswerLine:
-    """Return the line on the best guess from one draw."""
+    """Return the line on the best guess from a single draw."""
     risk, sentence = known.risk, ""
     if known.seeded:
         sentence = say("not_measured.seed")
@@ -255,7 +256,7 @@ def _one_guess(known: Attackers) -> AnswerLine:
 
 
 def _found(rows: Sequence[AttackerFigures]) -> JsonObject:
-    """Return the limits of the shares of all words and of rare ones."""
+    """Return the ranges of the shares of all words and of rare words."""
     rare = [row.rare for row in rows if row.rare is not None]
     every = [row.success for row in rows]
     return {"found": _limits(every), "found_of_rare_words": _limits(rare)}

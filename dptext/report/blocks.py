@@ -1,8 +1,8 @@
-"""Everything shown to people, as data: a view makes blocks, a renderer shows them.
+"""Display content as data: views create blocks, renderers show them.
 
 Views (dptext.report.views and those of each subject) turn documents into blocks. The
-renderers, dptext.report.terminal and dptext.report.html, know blocks and nothing else,
-and make text of others harmless: strings in blocks are plain text.
+renderers, dptext.report.terminal and dptext.report.html, know only blocks,
+and escape untrusted text: strings in blocks are plain text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TREATMENTS = (
 
 
 class Tone(StrEnum):
-    """The colour of a verdict, which a badge also says in words."""
+    """The colour of a verdict; its badge says the same in words."""
 
     GOOD = "good"
     FAIR = "fair"
@@ -35,7 +35,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A verdict in a few words, with its colour if it has one."""
+    """A verdict in a few words, optionally with a colour."""
 
     text: str
     tone: Tone | None = None
@@ -43,7 +43,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What a machine reads: a command, a digest, the name of a setting."""
+    """Machine-readable text: a command, a digest, the name of a setting."""
 
     text: str
 
@@ -53,7 +53,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A token in the colour of its treatment, one of TREATMENTS."""
+    """A token coloured by its treatment, one of TREATMENTS."""
 
     text: str
     treatment: str
@@ -75,7 +75,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph: lead is said louder, note is a remark, code stays on one line."""
+    """A paragraph: lead is emphasised, note is a remark, code stays on one line."""
 
     text: str
     kind: Literal["", "lead", "note", "code"] = ""
@@ -83,7 +83,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A verdict of one line, said loudest, in a box of its colour."""
+    """A one-line verdict, most emphasised, in a coloured box."""
 
     badge: Badge
 
@@ -97,29 +97,29 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text by its tokens, with a legend of their colours."""
+    """A text shown token by token, with a legend of colours."""
 
     tokens: Sequence[Mark]
 
     @property
     def legend(self) -> list[Mark]:
-        """Return the treatments that occur, in the order of the text."""
+        """Return the treatments that occur, in text order."""
         names = dict.fromkeys(token.treatment for token in self.tokens)
         return [Mark(name, name) for name in names]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Names with their values; with a title, a group of a first screen."""
+    """Names with values; with a title, a group on a first screen."""
 
     rows: Sequence[tuple[str | Code, Cell]]
     title: str = ""
 
 
 def at(value: Any, path: str) -> Any:
-    """Return the value at a path, as in bound.epsilon; None if it is absent.
+    """Return the value at a path such as bound.epsilon, None if absent.
 
-    Items of a list are named by their number, or by their name or attacker.
+    List items are selected by number, or by their name or attacker.
     """
     for step in path.split("."):
         if isinstance(value, list | tuple):
@@ -139,10 +139,10 @@ def at(value: Any, path: str) -> Any:
 class Column:
     """A column of a table: its name, the path to its values, and their format.
 
-    show writes a value that is no Cell yet; with it a column holds figures and is set
-    right. full is the value of a full bar behind a figure, None for a column without.
-    path leads from an item to its value (see `at`), or is a function of the item; the
-    name is the path of a column without one.
+    show formats a value that is not a Cell yet; such a column holds figures and is
+    aligned right. full is the value of a full bar behind a figure, None for no bar.
+    path locates the value in an item (see `at`), or is a function of the item; the
+    name is the default path.
     """
 
     name: str
@@ -151,18 +151,18 @@ class Column:
     path: str | Callable[[Any], Any] | None = None
 
     def value(self, item: Any) -> Any:
-        """Return the value of an item in this column."""
+        """Return an item's value in this column."""
         path = self.path or self.name
         return at(item, path) if isinstance(path, str) else path(item)
 
     def cell(self, value: Any) -> Cell:
-        """Return a value as text; "" for None."""
+        """Format a value; "" for None."""
         if value is None or isinstance(value, Cell):
             return value or ""
         return (self.show or str)(value)
 
     def bar(self, value: Any) -> float | None:
-        """Return how much of a bar a value fills, from 0 to 1."""
+        """Return how far a value fills its bar, from 0 to 1, or None."""
         if not self.full or not isinstance(value, int | float):
             return None
         return min(max(value / self.full, 0.0), 1.0)
@@ -170,7 +170,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of values, one for each column; the first column names the rows."""
+    """Rows with one value per column; the first column names the rows."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
@@ -180,12 +180,12 @@ class Table:
     def from_items(
         cls, columns: Sequence[Column], items: Iterable[Any], title: str = ""
     ) -> Table:
-        """Return a table with a row for each item."""
+        """Build a table with one row per item."""
         rows = [[column.value(item) for column in columns] for item in items]
         return cls(columns, rows, title)
 
     def filled(self) -> Table:
-        """Return the table without the columns in which no row has a value."""
+        """Return the table without empty columns."""
         kept = [
             number
             for number in range(len(self.columns))
@@ -197,7 +197,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of a line; note is shown when it is pointed at."""
+    """A point of a line; note is shown on hover."""
 
     x: float
     y: float
@@ -206,7 +206,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of a chart: its label and the format of its values."""
+    """A chart axis: its label and value format."""
 
     label: str
     show: Show
@@ -214,9 +214,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines by their names, each through its points from left to right; pages only.
+    """Named lines, each through its points from left to right; pages only.
 
-    labelled: notes of points are written beside them.
+    labelled: show the notes of points beside them.
     """
 
     title: str
@@ -228,7 +228,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """Blocks that a page shows and a terminal leaves out."""
+    """Blocks shown on a page but not in a terminal."""
 
     blocks: Sequence[Block]
 
@@ -240,7 +240,7 @@ Block = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A titled part of a page; the tone of its first badge colours it as a box."""
+    """A titled part of a page, coloured by the tone of its first badge."""
 
     title: str
     blocks: Sequence[Block]
@@ -254,10 +254,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Sections under a title; lead stands before them, footer at the end of a page.
+    """Titled sections; lead comes before them, footer at the end of a page.
 
-    Sections without blocks and badges are not shown, so that views need no conditions.
-    first: blocks that stand before all sections; a page folds the sections then, and
+    Sections without blocks or badges are hidden, so that views need no conditions.
+    first: blocks before all sections; a page then folds the sections, but
     prints them all.
     """
 
@@ -276,5 +276,5 @@ class Page:
 def paragraphs(
     *lines: str, kind: Literal["", "lead", "note", "code"] = ""
 ) -> list[Paragraph]:
-    """Return a paragraph for each line that is not empty."""
+    """Return a paragraph for each non-empty line."""
     return [Paragraph(line, kind) for line in lines if line]

@@ -1,4 +1,4 @@
-"""Records with delicate words, which their owner reads before an output leaves."""
+"""Records with sensitive words, which the owner should read before sharing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SpecialRecords:
-    """Records with a replaced word of the public lists of special categories."""
+    """Records with a replaced word of a special category."""
 
     records: Annotated[
         int,
@@ -34,13 +34,13 @@ class SpecialRecords:
 
     @property
     def named(self) -> str:
-        """Return the numbers as a sentence has them, "" without any."""
+        """List the numbers as in a sentence, "" if there are none."""
         more = ", ..." if self.records > len(self.first) else ""
         return ", ".join(f"{number:,}" for number in self.first) + more
 
     @classmethod
     def from_tally(cls, pipeline: Pipeline, tally: Tally) -> SpecialRecords | None:
-        """Return the records that a run counted, None if texts become topics."""
+        """Return the records counted by a run, None if texts become topics."""
         if topic_meta(pipeline.lexicon) is not None:
             return None
         counted = tally.counted.special

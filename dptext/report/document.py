@@ -1,11 +1,11 @@
-"""A privacy report as data, of words or of vectors; `schema.json` is made from it.
+"""The privacy report as data, for words or vectors; the source of `schema.json`.
 
 A public document depends on the private text only in `output`, which describes the
-released file: its `private` part is null. It holds everything that its statement
-follows from, so that anybody with it and the lexicon can recompute the statement
-(dptext.checking.recompute); parts that no reader needs are left to that. Fields with
+released file: its `private` part is null. It contains everything its statement
+depends on, so that anybody with it and the lexicon can recompute the statement
+(dptext.checking.recompute); parts that no reader needs are omitted. Fields with
 default values are not written. A field never changes its meaning. Sentences are for
-people: programs find a field for everything they decide by.
+people: every decision of a program has its own field.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Document:
 
     @property
     def risk(self) -> float | None:
-        """Return the success of the best guess of one word, None if unknown.
+        """Return the success rate of the best guess of a word, None if unknown.
 
-        Of an attacker who sees the grammatical form of the word, if it is shown.
+        The attacker sees the word's grammatical form, if it is shown.
         """
         risk = None if self.words is None else self.words.risk
         return None if risk is None else risk.shown
@@ -82,17 +82,17 @@ class Document:
 
     @property
     def attackers(self) -> tuple[AttackerFigures, ...]:
-        """Return the figures of attackers who read whole texts."""
+        """Return the figures of whole-text attackers."""
         return () if self.words is None else self.words.attackers
 
     @property
     def is_in_memory(self) -> bool:
-        """Tell whether a program passed the texts, so that there is no file."""
+        """Return whether a program passed the texts in memory, without a file."""
         return self.output is None and (self.private is None or not self.private.inputs)
 
     @property
     def policy(self) -> Policy | None:
-        """Return the policy for tokens of its settings, None if they are invalid."""
+        """Return the token policy in its settings, None if they are invalid."""
         tokens = self.run.settings.get("tokens")
         words: word_file.WordFile | None = None
         if isinstance(tokens, dict) and "words" in tokens:
@@ -105,16 +105,16 @@ class Document:
             return None
 
     def to_json(self) -> str:
-        """Return it as JSON, private figures included: see `public`."""
+        """Return it as JSON, including private figures: see `public`."""
         return encode(self).decode()
 
 
 def public(document: Document) -> Document:
     """Return the document without anything that depends on the private text.
 
-    It leaves out parts that follow from settings and lexicon (bands of the risk,
+    It also omits parts that follow from settings and lexicon (bands of the risk,
     layouts of forms, source of word frequencies, N_w and S_w) or repeat the sentence of
-    the guarantee, and keeps one row of shipped figures for each kind of text.
+    the guarantee, and keeps one row of shipped figures per kind of text.
     """
     words, promise = document.words, document.guarantee
     if words is not None:
@@ -138,13 +138,13 @@ def public(document: Document) -> Document:
 
 
 def encode(document: object) -> bytes:
-    """Return a document as JSON in lines, without fields of default value."""
+    """Return a document as JSON in lines, without default values."""
     data = msgspec.json.encode(_without_defaults(document))
     return f"{_in_lines(json.loads(data))}\n".encode()
 
 
 def _without_defaults(value: object) -> object:
-    """Return dataclasses as dictionaries, without fields of default value."""
+    """Convert dataclasses to dictionaries, without default values."""
     if is_dataclass(value) and not isinstance(value, type):
         written = {}
         for each in fields(value):
@@ -161,7 +161,7 @@ def _without_defaults(value: object) -> object:
 
 
 def _in_lines(value: object, pad: str = "\n") -> str:
-    """Write JSON: a part on one line where it fits there."""
+    """Format JSON with each part on one line if it fits."""
     line = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, dict | list) or len(line) <= _WIDEST:
         return line
@@ -176,7 +176,7 @@ def _in_lines(value: object, pad: str = "\n") -> str:
 
 
 def decode(data: bytes, location: str) -> Document:
-    """Decode a report. Raises UsageError unless it follows the schema."""
+    """Decode a report. Raises UsageError if it violates the schema."""
     try:
         _check_version(data, location)
         document = msgspec.json.decode(data, type=Document)
@@ -202,14 +202,14 @@ def decode(data: bytes, location: str) -> Document:
 
 
 class _Head(msgspec.Struct):
-    """The part of a report that names its schema."""
+    """The part of a report that identifies its schema."""
 
     report: Literal["dptext"]
     version: Annotated[int, Meta(ge=0, le=9999)]
 
 
 def _check_version(data: bytes, location: str) -> None:
-    """Raise UsageError for a report of another version of the schema."""
+    """Raise UsageError for a report with another schema version."""
     version = msgspec.json.decode(data, type=_Head).version
     if version == VERSION:
         return
@@ -227,9 +227,9 @@ def schema() -> JsonObject:
 
 
 def _clean(part: Any) -> Any:
-    """Take out the indentation of descriptions, and empty defaults.
+    """Remove indentation of descriptions, and empty defaults.
 
-    Not every Python keeps the one, nor does every msgspec write the other.
+    Versions of Python and msgspec differ in both.
     """
     if isinstance(part, dict):
         return {

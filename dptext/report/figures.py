@@ -1,7 +1,7 @@
-"""Figures as people read them: one unit and one sentence for each, wherever it stands.
+"""Formats figures for display, with the same unit and meaning everywhere.
 
 Shares and accuracies are percentages, cosines have three decimals, S_w is a count.
-Data for machines (JSON, CSV) has the numbers themselves.
+Machine-readable data (JSON, CSV) contains the numbers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _LINE = 68  # characters of several names
 
 
 def share(value: float | None) -> str:
-    """Write a share in percent; other values are never rounded to 0% or 100%."""
+    """Format a share in percent; only exact 0 and 1 give 0% and 100%."""
     if value is None:
         return NOTHING
     if 0.0 < value < 5e-4:
@@ -66,14 +66,14 @@ def share(value: float | None) -> str:
 
 
 def about(value: float) -> str:
-    """Write an estimated share in percent, with a word before it."""
+    """Format an estimated share in percent, preceded by "about" or the like."""
     shown = share(value)
     words = {"<": "under ", ">": "over "}
     return words.get(shown[0], f"about {shown[0]}") + shown[1:]
 
 
 def whole(value: float) -> str:
-    """Write a share in whole percent; other values are never rounded to 0% or 100%."""
+    """Format a share in whole percent; only exact 0 and 1 give 0% and 100%."""
     if 0.0 < value < 0.01:
         return "under 1%"
     value = max(value, 0.0) if value > -5e-3 else value  # nothing is "-0%"
@@ -81,39 +81,39 @@ def whole(value: float) -> str:
 
 
 def exact(value: float) -> str:
-    """Write a share in whole percent, below 10% with one digit."""
+    """Format a share in whole percent, with one decimal below 10%."""
     return share(value) if value < 0.1 else whole(value)
 
 
 def percent(value: float) -> str:
-    """Write a share at an axis, without trailing zeros."""
+    """Format a share for an axis, without trailing zeros."""
     return f"{100 * value:.4g}%"
 
 
 def accuracy(mean: float | None, spread: float | None = None) -> str:
-    """Write an accuracy in percent, with its standard deviation where there is one."""
+    """Format an accuracy in percent, with its standard deviation if known."""
     if mean is None or spread is None:
         return share(mean)
     return f"{share(mean)} ± {spread:.1%}"
 
 
 def score(value: float | None) -> str:
-    """Write a cosine, or a score between 0 and 1 that is no share, as macro-F1."""
+    """Format a cosine, or a score between 0 and 1 such as macro-F1."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
 def distinct(value: float | None, runs: int = 100) -> str:
-    """Write S_w, a mean count of different words in some draws."""
+    """Format S_w, the mean number of distinct words in some draws."""
     return NOTHING if value is None else f"{value:.1f} of {runs}"
 
 
 def count(value: float | None) -> str:
-    """Write how many there are."""
+    """Format a count."""
     return NOTHING if value is None else f"{value:,.0f}"
 
 
 def short(value: float | None) -> str:
-    """Write any number with four digits."""
+    """Format a number with four digits."""
     if value is None:
         return NOTHING
     if math.isinf(value):
@@ -122,29 +122,29 @@ def short(value: float | None) -> str:
 
 
 def bound(value: float | None) -> str:
-    """Write a bound in nats, never rounded down."""
+    """Format a bound in nats, never rounded down."""
     if value is None or math.isinf(value):
         return "unbounded"
     return f"{math.ceil(value):,}" if value >= _LARGE else claims.format_up(value)
 
 
 def factor(nats: float) -> str:
-    """Write a bound in nats as a factor."""
+    """Format a bound in nats as a factor."""
     return "unbounded" if math.isinf(nats) else claims.factor(nats)
 
 
 def between(low: float | None, high: float | None) -> str:
-    """Write the limits of a share."""
+    """Format the limits of a share."""
     return f"{share(low)} to {share(high)}"
 
 
 def numbered(number: int, noun: str) -> str:
-    """Write how many there are of a thing."""
+    """Format a count with its noun."""
     return f"{count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def span(shares: Collection[float]) -> str:
-    """Write the smallest and the largest of some shares."""
+    """Format the range of some shares."""
     low, high = whole(min(shares)), whole(max(shares))
     if low == high:
         return low
@@ -154,14 +154,14 @@ def span(shares: Collection[float]) -> str:
 
 
 def with_chance(shown: str, chance: float | None) -> str:
-    """Write a share, or S_w, with its value by chance, if that is known."""
+    """Format a share, or S_w, with its value by chance if known."""
     if chance is None:
         return shown
     return f"{shown} (by chance {share(chance) if '%' in shown else f'{chance:.1f}'})"
 
 
 def measure(name: str, value: float | str | None) -> str:
-    """Write a figure by its name; a figure of an unknown metric unchanged."""
+    """Format a named figure; figures of unknown metrics stay unchanged."""
     if value is None:
         return "no words"
     if isinstance(value, str):
@@ -172,13 +172,13 @@ def measure(name: str, value: float | str | None) -> str:
 
 
 def plain_name(name: str) -> str:
-    """Return a name that can be seen and stays on its line, shortened where long."""
+    """Return a name with visible characters only, on one line, shortened if long."""
     plain = name if name.isprintable() and name else ascii(name)[1:-1] or "''"
     return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
 
 
 def listed_names(names: Iterable[str]) -> str:
-    """Name fields on about one line of a terminal, and count those beyond."""
+    """List field names on about one line, and count the rest."""
     plain, listed = [*map(plain_name, names)], list[str]()
     for name in plain:
         if listed and len(", ".join([*listed, name])) > _LINE:
@@ -189,12 +189,12 @@ def listed_names(names: Iterable[str]) -> str:
 
 
 def legend(*names: str) -> tuple[str, ...]:
-    """Return a sentence for each of the figures."""
+    """Return a sentence explaining each figure."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
 
 
 def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the dotted name and the readable value of each entry of nested settings."""
+    """Yield dotted name and formatted value of each entry in nested settings."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from flat(inner, f"{name}.{key}" if name else str(key))
@@ -203,7 +203,7 @@ def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def written(value: object) -> str:
-    """Write a value of plain data."""
+    """Format a value of plain data."""
     if value is None or value in ({}, [], ()):
         return "none"
     if isinstance(value, bool):
@@ -215,5 +215,5 @@ def written(value: object) -> str:
 
 
 def points(change: float) -> str:
-    """Write a change of accuracies."""
+    """Format a change of accuracies in percentage points."""
     return f"{100 * change:+.1f} percentage points"

@@ -1,10 +1,10 @@
-"""Blocks as one HTML page, by templates, with charts as inline SVG.
+"""Renders blocks as one HTML page, from templates, with charts as inline SVG.
 
-A page is one file without scripts that loads nothing: a content security policy in it
-says so to the browser. All text is escaped by Jinja2. A chart is drawn 460 units wide
+A page is a single file without scripts that loads nothing: its content security policy
+enforces this. All text is escaped by Jinja2. A chart is drawn 460 units wide
 and 284 high, with text of 13 and 14 units, and scales with the page: at 400 pixels its
-text is about 11 pixels high. As a separate picture, for papers, colours and dashes are
-attributes: programs that turn SVG into PDF read no variables of a style sheet.
+text is about 11 pixels high. In a separate image, for papers, colours and dashes are
+attributes: programs that convert SVG to PDF ignore style sheet variables.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _NEAR = 1e-9
 
 
 def render(page: Page) -> bytes:
-    """Return a page as UTF-8."""
+    """Render a page as UTF-8."""
     return _template("page.html").render(page=page).encode()
 
 
 def fragment(blocks: Sequence[Block]) -> str:
-    """Return blocks as a part of another page, such as a notebook."""
+    """Render blocks as an HTML fragment for another page, such as a notebook."""
     return _template("fragment.html").render(parts=blocks)
 
 
@@ -85,13 +85,13 @@ def _template(name: str) -> Template:
 
 
 def _shown(value: Any) -> Any:
-    """Replace characters that cannot be shown; markup of the template is unchanged."""
+    """Replace characters that cannot be displayed; template markup is unchanged."""
     return _UNSHOWN.sub("\ufffd", value) if type(value) is str else value
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from low to high, drawn from start to stop; ticks lie between them."""
+    """Maps values from low to high to positions from start to stop, with ticks."""
 
     low: float
     high: float
@@ -101,7 +101,7 @@ class Scale:
 
     @classmethod
     def fit(cls, values: Sequence[float], start: float, stop: float) -> Scale:
-        """Return a scale for finite values; from 0 to 1 without any."""
+        """Return a scale for finite values; 0 to 1 if there are none."""
         low, high = min(values, default=0.0), max(values, default=1.0)
         if high - low <= max(_NEAR * max(abs(low), abs(high)), _LEAST):
             around = max(abs(low) * 0.5, 0.5)
@@ -115,14 +115,14 @@ class Scale:
         return cls(low=ticks[0], high=ticks[-1], start=start, stop=stop, ticks=ticks)
 
     def at(self, value: float) -> float:
-        """Return where a value lies; outside the range, at its end."""
+        """Return the position of a value, clamped to the range."""
         value = min(max(value, self.low), self.high)
         share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.stop - self.start)
 
 
 class Curve(NamedTuple):
-    """A placed line of a chart."""
+    """A chart line with positions."""
 
     name: str
     #: Number of its series, which decides the colour.
@@ -136,7 +136,7 @@ class Curve(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A placed chart."""
+    """A chart with positions."""
 
     #: Position and label of each tick of the horizontal axis.
     across: list[tuple[float, str]]
@@ -148,7 +148,7 @@ class Drawn(NamedTuple):
 
 
 def drawn(chart: Chart) -> Drawn:
-    """Place a chart; points that are not finite are left out."""
+    """Lay out a chart; non-finite points are dropped."""
     kept = [
         (name, [each for each in points if math.isfinite(each.x + each.y)])
         for name, points in chart.lines
@@ -179,7 +179,7 @@ def drawn(chart: Chart) -> Drawn:
 
 
 def _short(text: str) -> str:
-    """Cut a label to the width of the chart; a table beside it has all."""
+    """Truncate a label to the chart's width; the table beside it has it in full."""
     most = int(RIGHT / _CHARACTER)
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -189,7 +189,7 @@ def _ticks(scale: Scale, axis: Axis) -> list[tuple[float, str]]:
 
 
 def picture(chart: Chart) -> str:
-    """Return a chart with its legend as SVG."""
+    """Render a chart with its legend as SVG."""
     placed = drawn(chart)
     high = HIGH + 8 + _LINE * len(placed.lines)
     parts = [

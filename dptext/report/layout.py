@@ -1,4 +1,4 @@
-"""How records are read, which files a run writes, and how reports are called."""
+"""How records are read, which files a run writes, and where reports go."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
 
 
 def sidecar_path(path: Path) -> Path:
-    """Return the path of the public report beside an output."""
+    """Return the path of an output's public report."""
     return path.parent / f"{path.name}{SIDECAR}"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the settings of a run say that records are read; nothing of their content."""
+    """How a run reads records, according to its settings; nothing of their content."""
 
     format: Annotated[
         str | None, about("Name of the format; null if the outputs have several.")
@@ -98,14 +98,14 @@ class Layout:
 
     @property
     def is_ordered(self) -> bool:
-        """Tell whether records of the output stand in the order of the input."""
+        """Return whether output records keep the order of the input."""
         return not self.shuffled
 
     @classmethod
     def from_selection(
         cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
     ) -> Layout:
-        """Say how the records of outputs in these formats were read."""
+        """Describe how the records of outputs in these formats were read."""
         if set(names) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection.without_changes(), fields=())
         shown = {name: getattr(selection, name) for name in _SHARED}
@@ -119,7 +119,7 @@ class Layout:
     def that_applies(self, names: Collection[str]) -> Layout:
         """Reset the options of files that do not apply to any of these formats.
 
-        The environment and a file of settings may name a delimiter for all inputs.
+        Environment and configuration file may set a delimiter for all inputs.
         """
         read = [formats.find(None, name) for name in names]
         usual = Selection()
@@ -132,7 +132,7 @@ class Layout:
         return replace(self, **unused)
 
     def typed(self, *paths: str) -> list[str]:
-        """Return the options of a shell command that reads these files."""
+        """Return the shell command options that read these files."""
         usual, typed = Layout(format=None, fields=None), list[str]()
         named = {each and each.name for each in map(formats.by_suffix, paths)}
         for name, option, marks in options(Selection):
@@ -149,7 +149,7 @@ class Layout:
         return typed
 
     def selection(self, longest: int) -> Selection:
-        """Return how to read such records, of at most so many bytes."""
+        """Return the selection that reads such records, up to a size in bytes."""
         shown = {name: getattr(self, name) for name in _SHARED}
         shown |= {"fields": self.fields or (), "replaced": self.replaced}
         strings = self.fields is None and self.format != "text"
@@ -165,7 +165,7 @@ _SHARED = {each.name for each in fields(Layout)} & {
 
 @dataclass(frozen=True, slots=True)
 class RunOutputs:
-    """The files of a run and its copied fields, which the document does not hold."""
+    """The files and copied fields of a run, which the document does not hold."""
 
     #: Paths; None for standard output.
     outputs: Sequence[str | None]

@@ -1,10 +1,10 @@
-"""Lines of the short answer: sentences of answer.toml, filled with figures.
+"""Lines of the short answer: sentences from answer.toml, filled with figures.
 
-A sentence is one entry of the file. A blank names a figure and how it is written:
+A sentence is one entry of the file. A placeholder names a figure and its format:
 `{found:whole}` in whole percent, `{words:word}` as "1 word" or "2 words",
 `{texts:is|are}` by number, `{exact:never|hardly ever}` by a condition,
-`{option:key-file}` as the reader writes this option. A part in brackets stands only
-where all of its figures have a value.
+`{option:key-file}` as the reader writes this option. A part in brackets appears only
+if all of its figures have a value.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """An answer."""
+    """A line of the summary."""
 
     #: Its question in a word or two.
     name: str
@@ -58,23 +58,23 @@ class AnswerLine:
 
 
 class _Writer(Formatter):
-    """Fills the blanks of a sentence, from names or from attributes of an object."""
+    """Fills placeholders of a sentence, from names or an object's attributes."""
 
     def get_value(
         self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> object:
-        """Return the value of a blank."""
+        """Return the value of a placeholder."""
         name = str(key)
         return kwargs[name] if name in kwargs else getattr(args[0], name)
 
     def find(self, name: str, source: object, values: Mapping[str, object]) -> object:
-        """Return the value of a dotted name, None if a part of it is missing."""
+        """Return the value of a dotted name, None if any part is missing."""
         with contextlib.suppress(AttributeError):
             return self.get_field(name, (source,), values)[0]
         return None
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Write a figure, a number of things, one of two words, or an option."""
+        """Format a figure, a count with noun, one of two words, or an option."""
         one, either, other = format_spec.partition("|")
         if callable(value):
             return str(value(*format_spec.split(" ", 1)))
@@ -89,14 +89,14 @@ class _Writer(Formatter):
 
 @cache
 def templates() -> dict[str, Any]:
-    """Return the data of answer.toml."""
+    """Return the content of answer.toml."""
     return guarantee_templates.read_templates(_FILE)
 
 
 def say(name: str, source: object = None, /, **blanks: object) -> str:
-    """Return a sentence by its dotted name, with its blanks filled.
+    """Look up a sentence by its dotted name and fill its placeholders.
 
-    source: the object with the attributes that other blanks name.
+    source: the object whose attributes fill other placeholders.
     """
     writer, values = _Writer(), {**_OPTIONS, **guarantee_templates.BLANKS, **blanks}
 
@@ -113,7 +113,7 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
 
 
 def page_rows(name: str, source: object = None, /, **blanks: object) -> blocks.Rows:
-    """Return the rows of a table that have a value, with machine-read text as code."""
+    """Return a table's rows that have a value, with machine-readable text as code."""
     shown: blocks.Rows = []
     for key, template in templates()["rows"][name].items():
         text = say(f"rows.{name}.{key}", source, **blanks)
@@ -134,6 +134,6 @@ def line(
     /,
     **blanks: object,
 ) -> AnswerLine:
-    """Return a line with one of its sentences; figures are blanks, too."""
+    """Return a line from one of its sentences; figures also fill placeholders."""
     shown = {**(figures or {})}
     return AnswerLine(name, say(f"{name}.{key}", source, **{**shown, **blanks}), shown)

@@ -1,9 +1,8 @@
-"""The names in a report: short, plain, and without anything that reads as a figure.
+"""Names allowed in a report: short, plain, and without text that reads like a figure.
 
-The author of a profile or a lexicon names it, and no setting prescribes how. So a name
-must not tell what only figures may tell: "balanced with epsilon=1" beside an epsilon of
-9. A name that is not plain is written as "custom"; `check` refuses a report with
-another.
+Authors name their profiles and lexicons freely. So a name must not claim what only
+figures may state: "balanced with epsilon=1" next to an epsilon of 9. A name that is not
+plain is written as "custom"; `check` refuses a report with another.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ _PROMISE = re.compile(
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is short, ASCII, and makes no privacy promise."""
+    """Return whether a name is short, ASCII, and makes no privacy claim."""
     return _PLAIN.fullmatch(name) is not None and _PROMISE.search(name) is None
 
 
 def is_written(name: str) -> bool:
-    """Tell whether a report may have this name of a profile or lexicon."""
+    """Return whether a report may contain this profile or lexicon name."""
     derived = _DERIVED.fullmatch(name)
     shipped = profile.shipped()
     if derived:
@@ -41,7 +40,7 @@ def is_written(name: str) -> bool:
 
 
 def _is_of_topics(name: str) -> bool:
-    """Tell whether a name is that of topics with a plain name."""
+    """Return whether a name is a topics name with a plain name."""
     parts = topics.split(name)
     if parts is None or not is_plain(parts[0]) or parts[1] is None:
         return False
@@ -49,9 +48,9 @@ def _is_of_topics(name: str) -> bool:
 
 
 def profile_name(recipe: profile.Profile) -> str:
-    """Return the name of a profile as a report writes it.
+    """Return a profile's name for reports.
 
-    The name of a profile that ships is written for its settings alone.
+    A shipped profile's name is used only if its settings are unchanged.
     """
     derived = _DERIVED.fullmatch(recipe.name)
     base = derived["base"] if derived else recipe.name.partition(" with ")[0]
@@ -63,10 +62,10 @@ def profile_name(recipe: profile.Profile) -> str:
 
 
 def _as_shipped(recipe: profile.Profile) -> bool:
-    """Tell whether settings are those of the profile that ships under this name.
+    """Return whether settings equal those of the shipped profile of this name.
 
-    Epsilon and parameters of the mechanism may follow from a risk, which `check`
-    compares with the one that was asked for; fitted parameters follow from epsilon.
+    Epsilon and mechanism parameters may be derived from a risk, which `check`
+    compares with the requested one; fitted parameters are derived from epsilon.
     """
     wanted: dict[str, Any] = profile.load(recipe.name).settings()
     actual: dict[str, Any] = recipe.settings()
@@ -90,7 +89,7 @@ def _as_shipped(recipe: profile.Profile) -> bool:
 
 
 def lexicon_name(lexicon: Lexicon) -> str:
-    """Return the name of a lexicon as a report writes it."""
+    """Return a lexicon's name for reports."""
     ships = lexicon.digest == lexicons.builtin_digest()
     taken = lexicon.name in (store.BUILTIN, store.ENGLISH) and not ships
     is_named = is_plain(lexicon.name) or _is_of_topics(lexicon.name)

@@ -1,7 +1,7 @@
-"""Lines on protection: the verdict, words, people, and fields.
+"""Lines of the short answer on protection: the verdict, words, people and fields.
 
-They follow from a statement and a report's public figures; the answer on a run, its
-page and a plan print the same ones.
+They are derived from a statement and a report's public figures; a run's summary, its
+page and a plan share them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST = 0.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Basis:
-    """All that a verdict follows from: known before any text is read."""
+    """What a verdict is based on, known before any text is read."""
 
     promise: Statement
     #: Source of randomness.
@@ -52,7 +52,7 @@ class Basis:
 
     @classmethod
     def from_document(cls, document: Document) -> Basis:
-        """Return the basis of the verdict on a run."""
+        """Return what a run's verdict is based on."""
         words, recorded = document.words, document.run.recorded
         private = None if document.private is None else document.private.words
         return cls(
@@ -66,16 +66,16 @@ class Basis:
 
     @property
     def is_mostly_guessed(self) -> bool:
-        """Tell whether the best guess of a word from one draw is mostly right."""
+        """Return whether the best guess of a word from one draw is mostly right."""
         if self.use == Topics.use or self.risk is None:
             return False
         return self.risk.least >= _MOST
 
 
 def fitness(basis: Basis) -> tuple[str, Tone]:
-    """Return the verdict of one line, with its colour: fit for what, and for what not.
+    """Return the one-line verdict on what a release is fit for, with its colour.
 
-    "At most": nothing here knows whether enough is left for a purpose.
+    It says "at most", since utility for a purpose is unknown here.
     """
     unfit = _unfit(basis)
     tone = Tone.BAD if unfit else Tone.FAIR
@@ -83,7 +83,7 @@ def fitness(basis: Basis) -> tuple[str, Tone]:
 
 
 def _unfit(basis: Basis) -> str:
-    """Return the key of the reason not to hand a release on; "" without one."""
+    """Return the key of the reason not to share a release, or ""."""
     strength = basis.promise.strength.word
     # Where all words are drawn, unchanged texts are the noise that protects others.
     reasons = {
@@ -112,7 +112,7 @@ def _most_open_use(basis: Basis) -> str:
 
 
 def not_anonymous(promise: Statement) -> Iterator[AnswerLine]:
-    """Warn first that unchanged common words can identify people."""
+    """Yield a warning that unchanged common words can identify people."""
     if promise.copies_common:
         yield line("anonymous", "always", {"anonymous": False})
 
@@ -165,9 +165,9 @@ def protection(
     document: Document | None = None,
     limits: SubjectLimit | None = None,
 ) -> list[AnswerLine]:
-    """Return the guarantee for one word or text, then for people.
+    """Return the lines on the guarantee for one word or text, and for people.
 
-    document: the report of a run; None for a plan, which gives the limits of a ledger.
+    document: the report of a run; None for a plan, which passes the ledger's limits.
     """
     if document is not None and document.run.recorded is not None:
         limits = document.run.recorded.limits
@@ -201,7 +201,7 @@ def protection(
 
 
 def _worth(promise: Statement, document: Document | None, unit: str) -> str:
-    """Say how well one word or text is protected, and what an attacker can do."""
+    """Describe the protection of a word or text, and what attackers can do."""
     word, bound = promise.strength.word, promise.bound
     worth, guessed, key = _worth_of(word), "", "proved"
     if document is not None and Basis.from_document(document).is_mostly_guessed:
@@ -228,7 +228,7 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
 
 
 def _guessed(document: Document) -> str:
-    """Return the share of words that the best guess from one draw finds, or more."""
+    """Describe the share of words found by the best guess from one draw."""
     risk = Basis.from_document(document).risk
     assert risk is not None
     return say("guarantee.guessed", document.guarantee, least=risk.least)
@@ -241,14 +241,14 @@ def _worth_of(strength: Strength) -> str:
 
 
 def _near_and_far(promise: Statement, unit: str) -> tuple[str, str]:
-    """Name words near and far by the distance of a guarantee."""
+    """Describe near and far words by the guarantee's distance."""
     kinds = {MetricKind.CHAINS: "chains", MetricKind.OTHER: "other"}
     kind = kinds.get(promise.bound.metric.kind, "any")
     return say(f"near.{kind}", unit=unit), say(f"far.{kind}", unit=unit)
 
 
 def _among_similar(promise: Statement) -> Strength:
-    """Rate the protection of a word from its nearest one, at the median."""
+    """Rate a word's protection against its median nearest word."""
     bound = promise.bound
     near = Loss.even(bound.loss.nearest)
     return judge(bound.notion, bound.level, near, bound.text_loss).word
@@ -267,14 +267,14 @@ def _person_figures(promise: Statement) -> JsonObject:
 
 
 def _protects(limit: SubjectLimit) -> bool:
-    """Tell whether the limit of a ledger protects a person as a whole."""
+    """Return whether a ledger's limit protects a person as a whole."""
     return limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
 
 
 def _people(
     promise: Statement, document: Document | None, limit: SubjectLimit | None
 ) -> AnswerLine:
-    """Return the guarantee for all words of a person."""
+    """Return the line on the guarantee for all words of a person."""
     figures = _person_figures(promise)
     if limit is not None:
         return _people_by_ledger(promise, limit, figures)
@@ -302,14 +302,14 @@ def _people_key(promise: Statement, limit: SubjectLimit | None) -> str:
 def _people_by_ledger(
     promise: Statement, limit: SubjectLimit, figures: JsonObject
 ) -> AnswerLine:
-    """Return the guarantee for all words of a person that a ledger records."""
+    """Return the line on a person's words over all releases in a ledger."""
     key = _people_key(promise, limit)
     figures |= {"limit": limit.nats, "protected_as_a_whole": key == "ledger"}
     return line("people", key, figures, field=plain_name(limit.field))
 
 
 def for_whom(document: Document) -> AnswerLine:
-    """Name the people that the release protects, as the line on people says it."""
+    """Return the line on whom the release protects, consistent with that on people."""
     promise, recorded = document.guarantee, document.run.recorded
     if fitness(Basis.from_document(document))[1] is Tone.BAD:
         return line("for whom", "nobody")
@@ -320,5 +320,5 @@ def for_whom(document: Document) -> AnswerLine:
 
 
 def _is_within(total: float | None) -> bool:
-    """Tell whether the bound of a text protects it as a whole."""
+    """Return whether a text's bound protects it as a whole."""
     return total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS

@@ -1,6 +1,6 @@
-"""The sections of a report as data: settings, figures, counts, the released file.
+"""Sections of a report as data: settings, figures, counts, released file.
 
-`dptext.report.document` puts them together. Descriptions of fields go to `schema.json`.
+`dptext.report.document` combines them. Field descriptions go to `schema.json`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopicFigures:
-    """Success of attackers who hold originals, if whole texts become topics."""
+    """Success of attackers who have originals, if whole texts become topics."""
 
     topics: Annotated[Count, about("Number of topics.")]
     nearest: Annotated[
@@ -118,7 +118,7 @@ class TopicFigures:
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
-        """Return the figures of a pipeline of topics, None for one of words."""
+        """Return the figures of a topics pipeline, None for a words pipeline."""
         terms = statement.topic_terms(pipeline.mechanism, pipeline.budget.description)
         if terms is None:
             return None
@@ -203,7 +203,7 @@ class WordSection:
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline, measures: PublicMeasures) -> WordSection:
-        """Return what public data alone say of a pipeline."""
+        """Return what public data alone show about a pipeline."""
         lexicon = pipeline.lexicon
         return cls(
             risk=measures.risk,
@@ -225,7 +225,7 @@ class WordSection:
 
 @dataclass(frozen=True, slots=True)
 class VectorSection:
-    """Figures of released vectors, and how they are made."""
+    """Figures for released vectors, and how they are made."""
 
     measures: Annotated[
         VectorMeasures | None,
@@ -252,7 +252,7 @@ class VectorSection:
     def from_release(
         cls, release: VectorRelease, measures: VectorMeasures | None
     ) -> VectorSection:
-        """Return what public data alone say of a release."""
+        """Return what public data alone show about a release."""
         return cls(
             measures=measures,
             dimensions=release.dimensions,
@@ -263,7 +263,7 @@ class VectorSection:
 
 
 def treatment(policy: Policy) -> dict[str, str]:
-    """Say for each class of token what happens to it."""
+    """Describe the treatment of each class of token."""
     names = zip(kinds.NAMES, policy.treatments.tolist(), strict=False)
     treated = {name: _TREATED[code] for name, code in names}
     # Classes that a policy has only on demand.
@@ -275,7 +275,7 @@ def treatment(policy: Policy) -> dict[str, str]:
 
 
 def _languages(pipeline: Pipeline, texts: Mapping[str, int]) -> dict[str, int]:
-    """Return numbers of texts by language, none where the lexicon reads them all."""
+    """Count texts by language, empty if the lexicon reads them all."""
     are_read = pipeline.profile.tokens.languages or texts.get("")
     return dict(sorted(texts.items())) if are_read else {}
 
@@ -353,20 +353,20 @@ class WordCounts:
 
     @property
     def share_unchanged(self) -> float:
-        """Return the share of texts that are unchanged, 0 without texts."""
+        """Return the share of unchanged texts, 0 if there are no texts."""
         texts = self.unchanged_texts + self.changed_texts
         return self.unchanged_texts / texts if texts else 0.0
 
     @property
     def other_language(self) -> bool:
-        """Tell whether over a third of the words are not in the lexicon."""
+        """Return whether over a third of the words are missing from the lexicon."""
         known = sum(self.tokens.get(key, 0) for key in ("word", "stop_word", "common"))
         unknown = self.tokens.get("unknown", 0)
         return unknown > _UNKNOWN * (known + unknown)
 
     @classmethod
     def from_tally(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
-        """Return what a run counted."""
+        """Return the counts of a run."""
         counted, meters = tally.counted, tally.meters
         has_list = pipeline.profile.tokens.words is not None
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
@@ -419,7 +419,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Functions of the private text, for its owner only."""
+    """Figures that depend on the private text, for its owner only."""
 
     inputs: Annotated[tuple[str, ...], about("Paths of the inputs.")]
     records: Annotated[int, about("Number of records.")]
@@ -460,7 +460,7 @@ class Private:
         words: WordCounts | None = None,
         vectors: VectorCounts | None = None,
     ) -> Private:
-        """Return counts; paths as JSON can hold them: other bytes are escaped."""
+        """Build from counts; paths are escaped where JSON cannot hold them."""
         shown = tuple(
             path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             for path in inputs

@@ -1,7 +1,7 @@
-"""Two exports side by side: different settings, and which of them protects more.
+"""Compares two exports: their different settings, and which protects more.
 
-An aspect is compared only where the figures of both are of the same kind; elsewhere
-nothing is claimed, and the reason stands there.
+An aspect is compared only if both figures are of the same kind; otherwise
+the reason is given instead.
 """
 
 from __future__ import annotations
@@ -61,24 +61,24 @@ class Side:
 
     @cached_property
     def lines(self) -> dict[str, AnswerLine]:
-        """Return the lines of its answer by their names."""
+        """Return the export's summary lines by name."""
         return {each.name: each for each in answer.answer(self.document, self.released)}
 
     @property
     def known(self) -> attackers.Attackers | None:
-        """Return the attackers that its report knows; None for vectors."""
+        """Return the attacker figures in its report, None for vectors."""
         words = self.document.words
         return None if words is None else units.attackers_on(self.document, words)
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the settings with an effect on protection, as people read them."""
+        """Return the settings that affect protection, formatted for display."""
         run = self.document.run
         flat = {k: v for k, v in figures.flat(run.settings) if k not in _NO_EFFECT}
         return {**flat, "lexicon": run.lexicon, "key": run.key}
 
     def sentence(self, *names: str) -> str:
-        """Return the sentence of the first of these lines that its answer has."""
+        """Return the first of these sentences that its summary has."""
         known = (self.lines[name].sentence for name in names if name in self.lines)
         return next(known, _MISSING)
 
@@ -88,7 +88,7 @@ _Judge = Callable[[Side, Side], tuple[_Better | None, str]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """A line of the answers on both exports, where neither is judged."""
+    """A summary line of both exports, without a judgement."""
 
     name: str
     a: str
@@ -96,13 +96,13 @@ class Line:
 
     @property
     def key(self) -> str:
-        """Return the name for machines."""
+        """Return the name in JSON data."""
         return self.name.replace(" ", "_")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aspect(Line):
-    """A question, with the sentences of both exports and the one that protects more."""
+    """A question with both exports' sentences, and which export protects more."""
 
     #: None where it cannot be said.
     better: _Better | None
@@ -125,24 +125,27 @@ class Comparison:
 
     @property
     def advice(self) -> str:
-        """Say which of the two may be sent, if they were made of the same texts.
+        """Return which of the two to share, if both were made from the same texts.
 
         It is conditional, as no report identifies the texts of an export.
         """
         if self.is_one_file:
-            return "Both are the same file: sending it twice tells no more."
-        return "Of the same texts, send only one: two versions tell more than one."
+            return "Both are the same file: sharing it twice reveals nothing more."
+        return (
+            "If both are of the same texts, share only one: two versions reveal more "
+            "than one."
+        )
 
     @property
     def verdict(self) -> str:
-        """Say which export protects more, or that they cannot be compared."""
+        """Return which export protects more, or that they cannot be compared."""
         better = {
             side: [each.name for each in self.aspects if each.better == side]
             for side in ("A", "B", None)
         }
         unknown = ""
         if better[None]:
-            unknown = f" It cannot be said for {series(tuple(better[None]))}."
+            unknown = f" Not comparable: {series(tuple(better[None]))}."
         if better["A"] and better["B"]:
             first, second = (series(tuple(better[side])) for side in ("A", "B"))
             return (
@@ -152,18 +155,18 @@ class Comparison:
         for side, other in (("A", "B"), ("B", "A")):
             named = series(tuple(better[side]))
             if named and better[None]:
-                return (
-                    f"{side} protects more where they can be compared: in "
-                    f"{named}.{unknown}"
-                )
+                return f"{side} protects more where comparable: in {named}.{unknown}"
             if named:
-                return f"{side} protects more: in {named}. {other} does in nothing."
+                return (
+                    f"{side} protects more: in {named}. {other} protects more in "
+                    "nothing."
+                )
         if better[None]:
-            return f"Neither protects more where they can be compared.{unknown}"
+            return f"Neither protects more where comparable.{unknown}"
         return "Both protect the same."
 
     def data(self) -> JsonObject:
-        """Return the comparison for machines."""
+        """Return the comparison as JSON data."""
         return {
             "a": self.names[0],
             "b": self.names[1],
@@ -207,7 +210,7 @@ def compare(first: Side, second: Side) -> Comparison:
 def _aspect(
     first: Side, second: Side, name: str, lines: Sequence[str], judge: _Judge
 ) -> Aspect:
-    """Compare an aspect, told by the first of the lines that an answer has."""
+    """Compare an aspect, using the first of these lines that a summary has."""
     better, reason = judge(first, second)
     a, b = first.sentence(*lines), second.sentence(*lines)
     return Aspect(name=name, a=a, b=b, better=better, reason=reason)
@@ -220,7 +223,7 @@ def _smaller(a: float, b: float) -> _Better:
 
 
 def _of_guarantees(first: Side, second: Side) -> tuple[_Better | None, str]:
-    """Compare the bounds of one word, or of one text."""
+    """Compare the bounds for one word, or one text."""
     one, other = first.document.guarantee, second.document.guarantee
     a, b = one.bound, other.bound
     none = [each.strength.word is Strength.NONE for each in (one, other)]
@@ -241,7 +244,7 @@ def _of_guarantees(first: Side, second: Side) -> tuple[_Better | None, str]:
 
 
 def _of_people(first: Side, second: Side) -> tuple[_Better | None, str]:
-    """Compare the bounds of all texts of a person that a ledger records, or of one."""
+    """Compare the bounds for a person's texts in a ledger, or for one text."""
     documents = first.document, second.document
     bounds = [_bound_of_person(each) for each in documents]
     deltas = {each.guarantee.bound.delta for each in documents}
@@ -254,7 +257,7 @@ def _of_people(first: Side, second: Side) -> tuple[_Better | None, str]:
 
 
 def _bound_of_person(document: Document) -> float:
-    """Return a bound in nats; inf where it protects nobody."""
+    """Return a person's bound in nats, inf without protection."""
     recorded = document.run.recorded
     if recorded is None:
         return _bound_of_text(document)
@@ -263,7 +266,7 @@ def _bound_of_person(document: Document) -> float:
 
 
 def _bound_of_text(document: Document) -> float:
-    """Return the bound of a text in nats; inf where it means nothing."""
+    """Return a text's bound in nats, inf if it is meaningless."""
     bound = document.guarantee.bound
     total = bound.text_loss.total
     if bound.notion is Notion.NONE or total is None:
@@ -272,14 +275,14 @@ def _bound_of_text(document: Document) -> float:
 
 
 def _of_originals(first: Side, second: Side) -> tuple[_Better | None, str]:
-    """Compare what someone with original texts finds, by the bounds of texts."""
+    """Compare what an attacker with original texts finds, by the bounds of texts."""
     return _smaller(*(_bound_of_text(each.document) for each in (first, second))), ""
 
 
 def _of_attackers(
     first: Side, second: Side, *, written: bool = False
 ) -> tuple[_Better | None, str]:
-    """Compare measured findings in public texts of the same kinds."""
+    """Compare attacker figures on public texts of the same kinds."""
     a, b = first.known, second.known
     if a is None or b is None:
         return None, "not measured for both"
@@ -300,7 +303,7 @@ def _of_attackers(
 
 
 def _unchanged(side: Side) -> set[tuple[str, str]] | None:
-    """Return unchanged parts of texts, and unchanged columns; None if unknown."""
+    """Return the unchanged parts of texts and columns, None if unknown."""
     names, document = side.lines["unchanged"].figures["fields"], side.document
     columns = names if isinstance(names, list | tuple) else None
     if columns is None and document.run.layout.format != "text":
@@ -310,7 +313,7 @@ def _unchanged(side: Side) -> set[tuple[str, str]] | None:
 
 
 def _of_unchanged(first: Side, second: Side) -> tuple[_Better | None, str]:
-    """Compare unchanged parts of texts, and unchanged columns, as sets."""
+    """Compare the unchanged parts of texts and columns, as sets."""
     a, b = _unchanged(first), _unchanged(second)
     if a is None or b is None:
         return None, "the unchanged columns are not known"

@@ -1,4 +1,4 @@
-"""Blocks in a terminal, by rich. Foreign text is made harmless by the console."""
+"""Renders blocks in a terminal with rich. The console escapes untrusted text."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _figures(block: blocks.Figures) -> Grid:
 
 
 def _table(block: blocks.Table) -> Grid:
-    """Return a table; a terminal draws bars where one column has them."""
+    """Return a table; one column may have bars."""
     grid = Grid(box=None, padding=(0, 1), title=block.title or None)
     grid.title_justify = "left"
     for number, column in enumerate(block.columns):

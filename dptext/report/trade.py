@@ -1,8 +1,8 @@
-"""The chart of words found against topics kept, by the risk that a user chooses.
+"""Chart of words found versus topics preserved, by the chosen risk.
 
-From figures that ship (python -m tools.attackers), of public news: how much the
+It uses shipped figures (python -m tools.attackers) on public news: how much the
 strongest measured attacker finds, and how often a classifier that learned topics from
-private texts sorts others right.
+private texts classifies others correctly.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _Rows = tuple[AttackerFigures, ...]
 
 
 def blocks(document: Document) -> list[Block]:
-    """Return the chart with the setting of a run marked, and a note on its source.
+    """Return the chart with a run's setting marked, and a note on its source.
 
-    Empty unless the attackers of its report were measured at several risks.
+    Empty unless its report's attackers were measured at several risks.
     """
     risk = _risk(document)
     points: dict[float, Point] = {}
@@ -57,9 +57,9 @@ def blocks(document: Document) -> list[Block]:
 
 
 def smaller_risk(document: Document, *, first: bool) -> str:
-    """Name a risk of half or less that was measured, with the findings of attackers.
+    """Describe a measured risk of half or less, with attackers' findings at it.
 
-    first: at the beginning of a sentence.
+    first: whether this begins a sentence.
     """
     risk = _risk(document)
     for rung, corpora in reversed(_ladder(document.attackers, risk)):
@@ -72,7 +72,7 @@ def smaller_risk(document: Document, *, first: bool) -> str:
 
 
 def _risk(document: Document) -> object:
-    """Return the risk that the settings name, None without one."""
+    """Return the risk in the settings, or None."""
     budget = document.run.settings.get("budget")
     return budget.get("risk") if isinstance(budget, dict) else None
 
@@ -80,7 +80,7 @@ def _risk(document: Document) -> object:
 def _ladder(
     attackers: _Rows, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return the results at each risk of the ladder of a report's attackers."""
+    """Return the results at each risk of a ladder of the report's attackers."""
     if not attackers or not isinstance(risk, float):
         return []
     file = shipped_attackers()

@@ -1,7 +1,7 @@
-"""The unit of a release: a word, a topic or a vector, and all that follows from it.
+"""The unit of a release (word, topic or vector) and everything that depends on it.
 
-`unit_of` asks once which one a report is of; answers and pages ask the unit: its noun,
-the counts, the parts that are unchanged, the lines on attackers and on use, and advice.
+`unit_of` decides it once for a report; summaries and pages ask the unit for its noun,
+the counts, the unchanged parts, the lines on attackers and on use, and advice.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LISTS = frozenset((claims.Unprotected.KEEP_LIST, claims.Unprotected.CORPUS_WORD
 
 @dataclass(frozen=True, slots=True)
 class Unit(ABC):
-    """The unit of the release that a report describes."""
+    """The unit of the release in a report."""
 
     document: Document
     #: What the guarantee is about.
@@ -61,7 +61,7 @@ class Unit(ABC):
 
     @property
     def row(self) -> str:
-        """Name a record of the input in a word."""
+        """Return the noun for an input record."""
         layout = self.document.run.layout
         if layout.format == "text":
             return "line"
@@ -71,13 +71,13 @@ class Unit(ABC):
 
     @property
     def fields(self) -> str:
-        """Name the private fields."""
+        """Describe the private fields."""
         names = self.document.run.layout.fields or ()
         return " and ".join(f'"{plain_name(each)}"' for each in names)
 
     @property
     def replaced(self) -> str:
-        """Name all that settings replace, for a report without counts."""
+        """Describe everything that settings replace, for a report without counts."""
         policy, names = self.document.policy, ["word"]
         if policy is not None:
             others = {
@@ -90,7 +90,7 @@ class Unit(ABC):
         return ", ".join(parts) if "form_too" in names else series(tuple(parts))
 
     def output(self, where: str) -> AnswerLine:
-        """Return the line that counts the private texts and names the outputs."""
+        """Return the line that counts private texts and names the outputs."""
         private = self.document.private
         if private is None:
             sentence = say(f"output.{self.key}", self, where=where)
@@ -113,28 +113,28 @@ class Unit(ABC):
 
     @abstractmethod
     def counts(self, private: Private) -> tuple[JsonObject, JsonObject]:
-        """Count the units: figures, and other blanks of the sentence."""
+        """Count the units: figures, and other placeholders of the sentence."""
 
     def unchanged_fields(self, copied: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the names of the unchanged fields, None if they are unknown."""
+        """Return the names of unchanged fields, None if unknown."""
         return copied
 
     def inside(self) -> list[str]:
-        """Name the unchanged classes of token inside texts."""
+        """Name the unchanged token classes inside texts."""
         return []
 
     def profile(self) -> Iterator[AnswerLine]:
-        """Name the profile."""
+        """Yield the line on the profile."""
         name = self.document.run.profile
         key = "default" if name == DEFAULT else "named"
         yield line("profile", key, {"profile": name}, name=name)
 
     @abstractmethod
     def lines(self) -> Iterator[AnswerLine]:
-        """Yield the findings of attackers, and how much is left for a purpose."""
+        """Yield the lines on attackers and on usefulness."""
 
     def stronger(self) -> AnswerLine:
-        """Name a release of the same texts that protects more."""
+        """Return the line on a release of the same texts that protects more."""
         document, promise = self.document, self.document.guarantee
         if document.run.key == "seed":
             return line("stronger", "seed")
@@ -149,23 +149,23 @@ class Unit(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Words(Unit):
-    """Words are replaced."""
+    """Unit of releases that replace words."""
 
     section: WordSection
 
     @property
     def known(self) -> Attackers:
-        """Return all that the report knows of attackers."""
+        """Return the report's attacker figures."""
         return attackers_on(self.document, self.section)
 
     @property
     def counted(self) -> WordCounts | None:
-        """Return the counts of the private texts."""
+        """Return the counts of the private texts, or None."""
         private = self.document.private
         return None if private is None else private.words
 
     def counts(self, private: Private) -> tuple[JsonObject, JsonObject]:
-        """Count words by their treatment, and unchanged texts."""
+        """Count words by treatment, and unchanged texts."""
         assert private.words is not None
         figures, blanks = _counted_words(private.words)
         same = private.words.unchanged_texts
@@ -181,7 +181,7 @@ class Words(Unit):
         return figures, blanks
 
     def inside(self) -> list[str]:
-        """Name the unchanged classes of token inside texts."""
+        """Name the unchanged token classes inside texts."""
         policy, counted = self.document.policy, self.counted
         if counted is not None:
             treated = counted.treatment
@@ -200,7 +200,7 @@ class Words(Unit):
         return [_class_inside(policy, name) for name in names if name in seen]
 
     def lines(self) -> Iterator[AnswerLine]:
-        """Yield the findings of attackers, and how much of the meaning is left."""
+        """Yield the lines on attackers and on meaning preserved."""
         document, known = self.document, self.known
         yield from self._own_words()
         yield from attack_lines(known)
@@ -219,7 +219,7 @@ class Words(Unit):
             yield self._meaning()
 
     def _own_words(self) -> Iterator[AnswerLine]:
-        """Yield the line on words to type, where a keep list could copy more."""
+        """Yield the line on words to add, if a keep list could copy more."""
         document, policy = self.document, self.document.policy
         can_keep = document.guarantee.scope.decoder != "endpoint"
         if policy is not None and not policy.keep and can_keep:
@@ -230,7 +230,7 @@ class Words(Unit):
             yield AnswerLine("own words", say("own words.none", many=many), {}, short)
 
     def _languages(self) -> AnswerLine:
-        """Return the line on languages: the lists that apply, and counts of texts."""
+        """Return the line on languages: applicable lists, and counts of texts."""
         assert self.document.policy is not None
         codes = self.document.policy.languages or (ENGLISH,)
         counts = {} if self.counted is None else {**self.counted.languages}
@@ -251,7 +251,7 @@ class Words(Unit):
         )
 
     def _meaning(self) -> AnswerLine:
-        """Return the line on the share that changed, and on the meaning left."""
+        """Return the line on the share of changed words, and the meaning preserved."""
         assert self.counted is not None
         metrics = self.counted.metrics
         promise, of_meaning = self.document.guarantee, metrics.get("CS", {})
@@ -276,7 +276,7 @@ class Words(Unit):
 
 @dataclass(frozen=True, slots=True)
 class Topics(Words):
-    """Whole texts become topics."""
+    """Unit of releases that replace whole texts by topics."""
 
     topics: TopicFigures
     use: ClassVar[str] = "count_topics"
@@ -288,7 +288,7 @@ class Topics(Words):
         return {"texts": private.texts}, {}
 
     def lines(self) -> Iterator[AnswerLine]:
-        """Yield the findings of attackers, and the share of nearest topics."""
+        """Yield the lines on attackers and on the share of nearest topics."""
         run = self.document.run
         seeded, shuffled = run.key == "seed", run.layout.shuffled
         yield from topic_lines(self.topics, seeded=seeded, shuffled=shuffled)
@@ -299,7 +299,7 @@ class Topics(Words):
 
 @dataclass(frozen=True, slots=True)
 class Vectors(Unit):
-    """Vectors of words or of texts are released."""
+    """Unit of releases of word or text vectors."""
 
     section: VectorSection
     use: ClassVar[str] = "compare"
@@ -313,17 +313,17 @@ class Vectors(Unit):
         return {"vectors": counted.vectors, "words": counted.words}, {}
 
     def profile(self) -> Iterator[AnswerLine]:
-        """Yield nothing: settings of vectors are no profile."""
+        """Yield nothing: vectors have no profile."""
         return iter(())
 
     def unchanged_fields(self, copied: Sequence[str] | None) -> Sequence[str] | None:
-        """Return the name of the id: no other field stands beside vectors."""
+        """Return the id's name: vectors have no other unchanged fields."""
         output, layout = self.document.output, self.document.run.layout
         columns = () if output is None else output.columns or ()
         return [layout.id_field or "id"] if "id" in columns else []
 
     def lines(self) -> Iterator[AnswerLine]:
-        """Yield the success of finding originals, the error of distances, the use."""
+        """Yield the lines on finding originals, the error of distances, and use."""
         yield from vector_lines(self.section.measures)
         run, loss = self.document.run, self.document.guarantee.bound.text_loss.total
         worth = worth_of_texts(run.settings, run.lexicon_digest, loss)
@@ -343,7 +343,7 @@ class Vectors(Unit):
 
 
 def unit_of(document: Document) -> Unit:
-    """Return the unit of the release that a report describes."""
+    """Return the unit of a report's release."""
     words, level = document.words, document.guarantee.bound.level
     if words is None:
         assert document.vectors is not None
@@ -355,20 +355,20 @@ def unit_of(document: Document) -> Unit:
 
 
 def has_other_languages(document: Document) -> bool:
-    """Tell whether texts of the run may be read in other languages than English."""
+    """Return whether the run may read texts in languages other than English."""
     tokens = document.run.settings.get("tokens")
     return isinstance(tokens, dict) and bool(tokens.get("languages"))
 
 
 def how_languages_are_found(policy: Policy) -> str:
-    """Return the key of sentences on languages: of English, one other or several."""
+    """Return the key of sentences on languages: English, another, or several."""
     if not policy.languages:
         return "english"
     return "several" if len(policy.languages) > 1 else "one"
 
 
 def attackers_on(document: Document, words: WordSection) -> Attackers:
-    """Return all that a report knows of attackers on its words."""
+    """Return a report's attacker figures on its words."""
     counts = None if document.private is None else document.private.words
     promise, measured_by = document.guarantee, ""
     if current().is_python and document.is_in_memory:
@@ -397,7 +397,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
 def topic_lines(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
 ) -> Iterator[AnswerLine]:
-    """Yield the share of nearest topics, and the success of finding an original."""
+    """Yield the lines on nearest topics and on finding an original."""
     shown = {"topics": topics.topics, "nearest": topics.nearest}
     key = "one" if topics.together == 1 else "several"
     yield line("topic", key, shown, together=topics.together)
@@ -413,9 +413,9 @@ def topic_lines(
 def kept_line(
     topics: TopicFigures, changed: object, *, warns: bool = True
 ) -> AnswerLine:
-    """Return the line on texts with their nearest topic; changed: the share of others.
+    """Return the line on texts with their nearest topic; changed: the other share.
 
-    warns: not to publish it.
+    warns: whether to warn against publishing it.
     """
     if topics.together > 1:
         return line("meaning", "sets", {"nearest": None})
@@ -427,7 +427,7 @@ def kept_line(
 
 
 def vector_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
-    """Yield the success of finding originals, and the error of distances."""
+    """Yield the lines on finding originals and on the error of distances."""
     if measures is None:
         yield AnswerLine("attacker", say("not_measured.seed"), {"found": None})
         return
@@ -444,14 +444,14 @@ def vector_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
 
 
 def _class_inside(policy: Policy | None, name: str) -> str:
-    """Name an unchanged class of token."""
+    """Name an unchanged token class."""
     if name == "kept" and policy is not None and Form.FIXED in policy.forms:
         return say("inside.fixed", kept=CLASSES[name] if policy.keep else "")
     return CLASSES.get(name, name)
 
 
 def _counted_words(words: WordCounts) -> tuple[JsonObject, JsonObject]:
-    """Count tokens by their treatment: figures, and other blanks of the sentence."""
+    """Count tokens by treatment: figures, and other placeholders of the sentence."""
     treated: Counter[str] = Counter()
     for name, tokens in words.tokens.items():
         if name not in kinds.MARK_NAMES:
@@ -486,7 +486,7 @@ def _counted_words(words: WordCounts) -> tuple[JsonObject, JsonObject]:
 
 
 def _replaced_by_the_same(words: WordCounts) -> int | None:
-    """Return how many words were drawn for themselves, None if it is not known."""
+    """Return how many words were drawn as themselves, None if unknown."""
     changes = words.metrics.get("PP", {})
     changed, total = changes.get("share_changed"), changes.get("words")
     if not isinstance(changed, float) or not isinstance(total, int):
@@ -495,7 +495,7 @@ def _replaced_by_the_same(words: WordCounts) -> int | None:
 
 
 def drawn_pieces(by_class: Mapping[str, int], new: int, digits: int) -> str:
-    """Name the pieces that were drawn by their class or form, with their number."""
+    """Describe the pieces drawn by class or form, with their number."""
     pieces, forms = new + digits, new - sum(by_class.values())
     drawn = {"name": len(by_class), "number": digits, "form": forms}
     names = [name for name, number in drawn.items() if number]

@@ -1,7 +1,7 @@
-"""A report as a page of blocks: of words or of vectors, internal or public.
+"""Shows a report as a page of blocks: words or vectors, internal or public.
 
-First the short answer, then all that the document holds; parts that are functions of
-the private text are marked, and absent from public reports.
+The page begins with the summary, followed by everything in the document; parts that
+depend on the private text are marked, and missing from public reports.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def report(
 ) -> Page:
     """Return a report as a page; signed describes its signature.
 
-    released: outputs of a run that just ends; its signature counts then.
+    released: outputs of a run that is just ending; its signature counts then.
     """
     if released is not None and released.signed:
         signed = released.signed
@@ -95,10 +95,10 @@ def report(
 def guarantee(
     promise: statement.Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
 ) -> list[Section]:
-    """Return the guarantee, its limits and its conditions.
+    """Return the sections on the guarantee, its limits and its conditions.
 
     of_texts: for vectors or topics of whole texts; layouts: sentences on forms, for a
-    statement that leaves them out.
+    statement without them.
     """
     scope, wording = promise.scope, promise.wording
     lines = paragraphs(
@@ -123,7 +123,7 @@ def guarantee(
 
 
 def _loss(bound: statement.Bound, of_texts: bool) -> Iterator[Block]:
-    """Yield loss bounds as factors; none without a guarantee."""
+    """Yield loss bounds as factors, nothing without a guarantee."""
     loss = bound.loss
     if bound.notion is Notion.NONE:
         return
@@ -159,7 +159,7 @@ def _loss(bound: statement.Bound, of_texts: bool) -> Iterator[Block]:
 
 
 def _words(unit: Words) -> Iterator[Section]:
-    """Yield measures of released words, by public data alone."""
+    """Yield sections on released words from public data alone."""
     words, known = unit.section, unit.known
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
@@ -176,7 +176,7 @@ def _words(unit: Words) -> Iterator[Section]:
 
 
 def _topics(unit: Topics) -> Iterator[Section]:
-    """Yield measures of released topics, by public data alone."""
+    """Yield sections on released topics from public data alone."""
     seeded = unit.document.run.key == "seed"
     none = Paragraph(say("not_measured.language_model"), "note")
     shown = topic_blocks(unit.topics, seeded=seeded)
@@ -184,7 +184,7 @@ def _topics(unit: Topics) -> Iterator[Section]:
 
 
 def topic_blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
-    """Return a table on attackers who hold originals."""
+    """Return a table on attackers who have originals."""
     if seeded:
         reason = say("not_measured.seed")
         return (Paragraph(f"Someone with original texts: {reason}"),)
@@ -207,7 +207,7 @@ def topic_blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
 
 
 def attackers(known: Attackers) -> Iterator[Block]:
-    """Yield the success of attackers: words as written, by reading, from one draw."""
+    """Yield blocks on attackers: words as written, reading, one draw."""
     missing = known.not_measured
     if known.other_language or not known.written:
         yield Paragraph(f"Words as written: {missing}")
@@ -263,7 +263,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
 
 
 def _guesses(risk: bayes_risk.Risk | None) -> list[tuple[object, ...]]:
-    """Return the rows of the best guess from one draw."""
+    """Return rows on the best guess from one draw."""
     if risk is None:
         return []
     limits = None if risk.low is None else between(risk.low, risk.high)
@@ -281,14 +281,14 @@ def _guesses(risk: bayes_risk.Risk | None) -> list[tuple[object, ...]]:
 
 
 def _attacker(row: AttackerFigures) -> tuple[object, ...]:
-    """Return the row of an attacker in a kind of text."""
+    """Return an attacker's row for a kind of text."""
     name = _ATTACKERS.get(row.attacker, row.attacker)
     attacker = f"{name}: {row.kind or row.corpus}"
     return attacker, row.success, between(row.low, row.high), row.content, row.rare
 
 
 def _corpus(row: AttackerFigures) -> str:
-    """Describe the texts read, and the number of other texts counted."""
+    """Describe the texts read, and how many other texts were counted."""
     texts = []
     if row.words:
         texts.append(f"{count(row.words)} words of {row.corpus}")
@@ -299,7 +299,7 @@ def _corpus(row: AttackerFigures) -> str:
 
 
 def _bands(risk: bayes_risk.Risk) -> Iterator[Table]:
-    """Yield the best guess of words by their public frequency."""
+    """Yield tables of the best guess by public word frequency."""
     columns = [
         Column("best guess from one draw, by frequency"),
         Column("share of text", share),
@@ -322,7 +322,7 @@ def _bands(risk: bayes_risk.Risk) -> Iterator[Table]:
 
 
 def deniability(deny: public.Deniability) -> Rows:
-    """Return N_w and S_w, each with its meaning."""
+    """Return N_w and S_w with their meanings."""
     shown = {
         "N_w": (share(deny.n_w), deny.n_w_by_chance),
         "S_w": (figures.distinct(deny.s_w, deny.runs), deny.s_w_by_chance),
@@ -336,7 +336,7 @@ def deniability(deny: public.Deniability) -> Rows:
 def _private(
     unit: Unit, happened: Callable[[Any, Private], _Happened]
 ) -> Iterator[Section]:
-    """Yield functions of the private texts, marked as such."""
+    """Yield sections that depend on the private texts, marked as such."""
     if (private := unit.document.private) is None:
         return
     mark = (Badge(OWNER),)
@@ -353,7 +353,7 @@ def _private(
 
 
 def _texts_happened(unit: Topics, private: Private) -> _Happened:
-    """Return the share of nearest topics."""
+    """Return the share of nearest topics for the private section."""
     assert private.words is not None
     changed = private.words.metrics.get("PP", {}).get("share_changed")
     nearest = kept_line(unit.topics, changed, warns=False).sentence
@@ -362,7 +362,7 @@ def _texts_happened(unit: Topics, private: Private) -> _Happened:
 
 
 def _words_happened(unit: Words, private: Private) -> _Happened:
-    """Return counts of tokens, epsilon by text, and metrics."""
+    """Return token counts, epsilon per text and metrics for the private section."""
     assert private.words is not None
     words = private.words
     changed: list[Block] = [Figures(list(metrics(words.metrics)))]
@@ -382,7 +382,7 @@ def _words_happened(unit: Words, private: Private) -> _Happened:
 
 
 def _vectors_happened(unit: Vectors, private: Private) -> _Happened:
-    """Return counts of vectors, and the most of one subject."""
+    """Return counts of vectors and the maximum per subject, marked private."""
     assert private.vectors is not None
     vectors, delta = private.vectors, unit.document.guarantee.bound.delta
     most, nats = vectors.most_of_one, vectors.epsilon_of_one
@@ -421,7 +421,7 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
 
 
 def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str, str]]:
-    """Yield each metric with its value, meaning and further figures."""
+    """Yield each metric with its value, meaning and additional figures."""
     for name, metric in measured.items():
         rows = list(metric.items()) or [("", None)]
         if rows[0] == ("share_kept", None):
@@ -442,7 +442,7 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
 
 
 def _vectors(unit: Vectors) -> list[Section]:
-    """Return measures of released vectors, by public data alone."""
+    """Return sections on released vectors from public data alone."""
     section = unit.section
     grid = f"steps of {section.step:.6g}" if section.step else "public points"
     epsilon = format_up(section.epsilon_each, 6)
@@ -465,7 +465,7 @@ _PARTS: dict[
 
 
 def _run(unit: Unit) -> Section:
-    """Return versions and settings."""
+    """Return the section on versions and settings."""
     run, promise = unit.document.run, unit.document.guarantee
     name, others = run.layout.id_field, run.layout.changed
     flat = dict(figures.flat(run.settings))
@@ -493,7 +493,7 @@ def _run(unit: Unit) -> Section:
 
 
 def _check(document: Document, signed: str) -> Section:
-    """Describe how to check the file, and the signature of the public report."""
+    """Return the section on verifying the file and its public report's signature."""
     output = document.output
     shown, more = Rows(), list[Block]()
     if output is not None:

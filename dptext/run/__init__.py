@@ -1,7 +1,7 @@
-"""A run as its user declares it: settings, each with its help and its marks.
+"""The declaration of a run's settings, each with its help and marks.
 
-A group of settings is a frozen dataclass. A field of it is `Annotated[type,
-Option(...), marks]` with a default. From this one declaration come the options of
-commands, the keys of `.dptext.yaml`, variables, and the reference of the docs. The
+A group of settings is a frozen dataclass. Each field is `Annotated[type,
+Option(...), marks]` with a default. This declaration is the source of the options of
+commands, the keys of `.dptext.yaml`, variables, and the reference in the docs. The
 engine takes the same objects.
 """

@@ -1,4 +1,4 @@
-"""The choices of a run: a profile and the keys laid over it; pools of vectors."""
+"""A run's profile and overrides; how vectors are pooled."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ DECIDED = {
 def read_keys(
     typed: Iterable[str], name: str = "set", example: str = "tokens.number=mask"
 ) -> JsonObject:
-    """Return the keys and values of an option. Raises UsageError."""
+    """Parse an option's keys and values. Raises UsageError."""
     keys: JsonObject = {}
     for each in typed:
         path, equals, text = each.partition("=")
         *parents, key = path.split(".")
         shown = option(name, each)
         if not equals or not all((*parents, key)):
-            raise UsageError(f"{shown}: write KEY=VALUE, as in {example}")
+            raise UsageError(f"{shown}: write KEY=VALUE, such as {example}")
         inner = keys
         for parent in parents:
             part = inner.setdefault(parent, {})
@@ -68,29 +68,29 @@ def read_keys(
 
 
 def is_yaml(value: str, path: Path) -> bool:
-    """Tell whether a profile is a file."""
+    """Return whether a profile is given as a file."""
     return path.suffix in (".yaml", ".yml")
 
 
 def is_word_file(value: str, path: Path) -> bool:
-    """Tell whether a word that was typed names a file of words."""
+    """Return whether a typed word is the name of a file of words."""
     return value.endswith(".txt") or ("/" in value and path.is_file())
 
 
 def _is_topics(value: str, path: Path) -> bool:
-    """Tell whether topics are a file, as FILE.json or FILE.json/16."""
+    """Return whether topics are given as a file: FILE.json or FILE.json/16."""
     return any(each.suffix and each.is_file() for each in (path, path.parent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """A profile and the changes made to it."""
+    """A profile and the overrides for it."""
 
     profile: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
-            f"({FOR_PROGRAMS} for a risk).",
+            "Profile (a name from `dptext list`, or a .yaml file). Default: "
+            f"{DEFAULT} ({FOR_PROGRAMS} for a risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
@@ -100,7 +100,9 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
+            "Choose epsilon so that this share of guesses is right: 10%.",
+            GUARANTEE,
+            metavar="SHARE",
         ),
         ByFile(),
     ] = None
@@ -123,13 +125,15 @@ class Choices:
     ] = None
     lexicon: Annotated[
         str | os.PathLike[str] | None,
-        Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
+        Option("Lexicon, by name or file.", GUARANTEE, metavar="NAME"),
         ByFile(lambda value, path: path.suffix != "" and path.exists()),
     ] = None
     topics: Annotated[
         str | None,
         Option(
-            "Topics for whole texts, of `dptext topics`.", GUARANTEE, metavar="NAME"
+            "Topics to replace whole texts, from `dptext topics`.",
+            GUARANTEE,
+            metavar="NAME",
         ),
         ByFile(_is_topics),
     ] = None
@@ -141,7 +145,7 @@ class Choices:
     languages: Annotated[
         tuple[str, ...],
         Option(
-            "Language of records, as in de; repeatable.",
+            "Language of records, such as de; repeatable.",
             GUARANTEE,
             metavar="CODE",
             spelled="language",
@@ -177,7 +181,7 @@ class Choices:
     ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two vocabularies, TypeError for names that are none."""
+        """Raise UsageError for two vocabularies, TypeError for invalid names."""
         for name in ("lexicon", "topics", "words"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
@@ -189,9 +193,9 @@ class Choices:
 
     @property
     def name(self) -> str:
-        """Return the name of the profile, by the other choices if none is named.
+        """Return the profile's name; by default it depends on the other choices.
 
-        Raises TypeError for anything else than a name or a path.
+        Raises TypeError for anything other than a name or a path.
         """
         if not isinstance(self.profile, str | os.PathLike | None):
             raise TypeError(
@@ -208,11 +212,11 @@ class Choices:
 
     @property
     def keys(self) -> JsonObject:
-        """Return the keys laid over the profile. Raises UsageError on conflicts."""
+        """Return the keys that override the profile. Raises UsageError on conflicts."""
         return self._laid(self.overrides)
 
     def check(self) -> None:
-        """Raise UsageError for an override that replaces a choice of the same call."""
+        """Raise UsageError for an override that replaces another choice of this run."""
         without, laid = self._laid({}), self.keys
         for name, (part, key) in DECIDED.items():
             value = _setting(without, part, key)
@@ -240,7 +244,7 @@ class Choices:
 
 
 def _setting(keys: JsonObject, part: str, key: str) -> object:
-    """Return a setting of a part of a profile; a part alone is its name."""
+    """Return a setting of a profile part; a part may be just its name."""
     value = keys.get(part)
     if isinstance(value, dict):
         return value.get(key)
@@ -249,13 +253,13 @@ def _setting(keys: JsonObject, part: str, key: str) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pooling:
-    """The unit that a vector stands for: a word, a text or texts of a person."""
+    """What a vector represents: a word, a text or all texts of a person."""
 
     pool: Annotated[
         str,
         Option(
-            "word: one vector per word. mean, sif (weighted by frequency) or "
-            "sentence (needs a model): one per text.",
+            "word: a vector per word. mean, sif (weighted by frequency) or sentence "
+            "(needs a model): a vector per text.",
             GUARANTEE,
             parse=one_of("word", "mean", "sif", "sentence"),
             metavar="NAME",
@@ -263,12 +267,12 @@ class Pooling:
     ] = "mean"
     model: Annotated[
         str | None,
-        Option("Sentence model, a folder or package.", GUARANTEE, metavar="NAME"),
+        Option("Sentence model: a folder or package.", GUARANTEE, metavar="NAME"),
     ] = None
     most: Annotated[
         int,
         Option(
-            "Most vectors of one subject, which share epsilon (or mu).",
+            "Maximum number of vectors per subject, which share epsilon (or mu).",
             LEDGER,
             parse=Number(kind=int, low=1, high=1_000_000),
             hidden=True,
@@ -278,8 +282,8 @@ class Pooling:
     public: Annotated[
         str | None,
         Option(
-            "Public texts, one per line, for the directions that privunit keeps and "
-            "for measures of sentence vectors. Default: frequent words.",
+            "Public texts, one per line, for the directions of privunit and to "
+            "measure sentence vectors. Default: frequent words.",
             MEASURES,
             metavar="FILE",
             hidden=True,
@@ -294,7 +298,7 @@ class Noise:
     mu: Annotated[
         float | None,
         Option(
-            "Instead of an epsilon: mu of Gaussian differential privacy.",
+            "Mu of Gaussian differential privacy, instead of an epsilon.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1000),
             hidden=True,
@@ -303,7 +307,7 @@ class Noise:
     clip: Annotated[
         float | None,
         Option(
-            "Shorten longer vectors to this length. Default: 1.",
+            "Clip longer vectors to this length. Default: 1.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1e5),
         ),

@@ -1,4 +1,4 @@
-"""All groups of options of a run."""
+"""All option groups of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS = (selection.Selection, choices.Choices, Keys, LedgerUse, Outputs, Report
 
 @functools.cache
 def options(group: type) -> tuple[tuple[str, Option, tuple[object, ...]], ...]:
-    """Return the options of a group: its field, how it is typed, and all marks."""
+    """Return a group's options: field, typed name, and all marks."""
     hints = typing.get_type_hints(group, include_extras=True)
     marks = {
         each.name: getattr(hints[each.name], "__metadata__", ())
@@ -31,7 +31,7 @@ def options(group: type) -> tuple[tuple[str, Option, tuple[object, ...]], ...]:
 
 @functools.cache
 def named(kind: type) -> tuple[str, ...]:
-    """Return the names of all options with a mark, as users spell them."""
+    """Return the names of all options with a mark, as users type them."""
     return tuple(
         sorted(
             option.spelled or name
@@ -43,15 +43,15 @@ def named(kind: type) -> tuple[str, ...]:
 
 
 def needs(group: type) -> dict[str, Needs]:
-    """Return what formats need for the options of a group, by field."""
+    """Return what a group's options require of formats, by field."""
     marked = {name: find_mark(marks, Needs) for name, _, marks in options(group)}
     return {name: need for name, need in marked.items() if need is not None}
 
 
 def given_needs(group: object, usual: object) -> dict[str, Needs]:
-    """Return the needs of the options that differ from usual ones, as users spell them.
+    """Return the requirements of options that differ from `usual`, by typed name.
 
-    group, usual: of one class.
+    group and usual have the same class.
     """
     kind: type = type(group)
     spelled = {name: option.spelled or name for name, option, _ in options(kind)}

@@ -1,8 +1,8 @@
-"""How messages name options: in the words of the interface that shows them.
+"""How messages name options, in the style of the current interface.
 
-`option` and `noun` write for the interface of the block `shown_in`, by default the
-command line; those of Python are in dptext.run.python. A message is worded where it is
-made, so an error carries plain text.
+`option` and `noun` use the interface set by `shown_in`, by default the
+command line; Python's is in dptext.run.python. A message is worded where it is
+created, so an error contains plain text.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dptext.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The command line, or calls of Python that take some options as keywords.
+    """The command line, or Python calls that take some options as keywords.
 
-    Python has the other options only in the command `dptext sanitize`.
+    In Python, the other options exist only in the command `dptext sanitize`.
     """
 
     #: Keywords by option; None on the command line.
@@ -30,11 +30,11 @@ class Interface:
 
     @property
     def is_python(self) -> bool:
-        """Tell whether calls of Python show the messages."""
+        """Return whether messages are for Python callers."""
         return self.keywords is not None
 
     def noun(self, name: str) -> str:
-        """Write an option as the subject of a sentence."""
+        """Name an option as the subject of a sentence."""
         if self.keywords is None:
             return f"--{name}"
         if self.is_table and name == "field":
@@ -43,14 +43,14 @@ class Interface:
         return keyword or f"`dptext sanitize --{name}`"
 
     def repeated(self, name: str, values: Sequence[str]) -> str:
-        """Say how one option names several values."""
+        """Describe how one option names several values."""
         if self.is_python:
             return f"a list names several: {self.noun(name)}={list(values)!r}"
         each = " ".join(f"--{name} {value}" for value in values)
         return f"--{name} is repeated, once for each: {each}"
 
     def option(self, name: str, value: object = "") -> str:
-        """Write an option with a value; a text in capitals stands for any."""
+        """Format an option with a value; upper-case text is a placeholder."""
         text = str(value)
         typed = " ".join((f"--{name}", *([shlex.quote(text)] if text else ())))
         if self.keywords is None:
@@ -70,7 +70,7 @@ class Interface:
 
 
 def _read(setting: str) -> object:
-    """Return the value of a key that is written as JSON; others are text."""
+    """Parse a key's value as JSON, or return it as text."""
     with contextlib.suppress(ValueError):
         return json.loads(setting)
     return setting
@@ -81,23 +81,23 @@ _shown: ContextVar[Interface] = ContextVar("interface", default=COMMAND_LINE)
 
 
 def current() -> Interface:
-    """Return the interface that shows the messages of this block."""
+    """Return the interface for messages in the current block."""
     return _shown.get()
 
 
 def option(name: str, value: object = "") -> str:
-    """Write an option, with its value if there is one."""
+    """Format an option, with its value if given."""
     return _shown.get().option(name, value)
 
 
 def noun(name: str) -> str:
-    """Write an option as the subject of a sentence."""
+    """Name an option as the subject of a sentence."""
     return _shown.get().noun(name)
 
 
 @contextlib.contextmanager
 def shown_in(interface: Interface) -> Iterator[None]:
-    """Word the messages of a block for an interface."""
+    """Use an interface for messages in a block."""
     token = _shown.set(interface)
     try:
         yield
@@ -106,23 +106,23 @@ def shown_in(interface: Interface) -> Iterator[None]:
 
 
 def refuse(reasons: Mapping[str, object]) -> None:
-    """Raise UsageError with the first of these reasons that holds."""
+    """Raise UsageError with the first applicable reason."""
     for reason, holds in reasons.items():
         if holds:
             raise UsageError(reason)
 
 
 def refuse_both(first: str, is_first: object, second: str, is_second: object) -> None:
-    """Raise UsageError for two options of which only one may be given."""
+    """Raise UsageError if both of two exclusive options are given."""
     refuse({f"give {noun(first)} or {noun(second)}, not both": is_first and is_second})
 
 
 def refuse_alone(name: str, is_given: object, other: str, is_other: object) -> None:
-    """Raise UsageError for an option without the one that it is about."""
+    """Raise UsageError if an option is given without the option it needs."""
     about = f"{noun(name)} needs {noun(other)}: give both"
     refuse({about: is_given and not is_other})
 
 
 def unit() -> str:
-    """Name a part of a record: tables have columns, files fields."""
+    """Return the noun for a part of a record: column for tables, field for files."""
     return "column" if _shown.get().is_table else "field"

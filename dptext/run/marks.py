@@ -1,4 +1,4 @@
-"""What is known of a setting beside its type and default: help, spelling, uses."""
+"""Metadata of a setting other than type and default: help, spelling, uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FOLDERS = "Many files and Spark"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a command, or an argument of Python."""
+    """A command-line option, or Python argument."""
 
     help: str
     #: Heading in the help; "" for that of a command.
@@ -52,13 +52,13 @@ class Option:
     hidden: bool = False
 
     def name(self, field: str) -> str:
-        """Return the option of a field, without dashes before it."""
+        """Return a field's option name, without leading dashes."""
         return self.spelled or field.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """A property of formats without which a setting means nothing."""
+    """A property of formats that a setting requires."""
 
     #: Attribute of dptext.formats.Format.
     quality: str
@@ -72,7 +72,7 @@ class Writes:
 
 
 class Names:
-    """Marks a setting whose text is never the name of a file to read."""
+    """Marks a setting whose text never names a file to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ByFile:
 
 
 class ByVariable:
-    """Marks a secret that a variable may name, but no file that others share."""
+    """Marks a secret that a variable may name, but no shared file."""
 
 
 #: Interfaces beside the command line: configuration files, calls of Python, and calls
@@ -94,14 +94,14 @@ FILE, PYTHON, TABLE = "file", "python", "table"
 
 @dataclass(frozen=True, slots=True)
 class NotIn:
-    """Marks a setting that an interface does not have."""
+    """Marks a setting that an interface lacks."""
 
     interface: str
     reason: str
 
 
 def find_mark(marks: Iterable[object], *kinds: type[Mark]) -> Mark | None:
-    """Return the mark of one of the kinds, if there is one."""
+    """Return the first mark of one of these kinds, or None."""
     return next((mark for mark in marks if isinstance(mark, kinds)), None)
 
 
@@ -113,12 +113,12 @@ _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe":
 
 
 class BadValue(UsageError):
-    """An option does not admit a value; the message begins with the value."""
+    """An option rejects a value; the message begins with the value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """The parser of an option that takes numbers in a range."""
+    """Parser of an option for numbers in a range."""
 
     kind: type[int] | type[float]
     #: Least number; None for any.
@@ -165,13 +165,13 @@ class Number:
 
 @dataclass(frozen=True)
 class OneOf:
-    """The parser of an option that takes one of some values."""
+    """Parser of an option with a fixed set of values."""
 
     values: tuple[str, ...]
     __name__ = "NAME"
 
     def __call__(self, value: str) -> str:
-        """Return one of the values. Raises BadValue."""
+        """Return the value if it is allowed. Raises BadValue."""
         if value not in self.values:
             *others, last = self.values
             known = " or ".join(filter(None, (", ".join(others), last)))
@@ -180,12 +180,12 @@ class OneOf:
 
 
 def one_of(*values: str) -> OneOf:
-    """Return the parser of an option that takes one of some values."""
+    """Return a parser for a fixed set of values."""
     return OneOf(values)
 
 
 def parse_delimiter(value: str) -> str:
-    """Read a delimiter, or its name. Raises BadValue."""
+    """Parse a delimiter or its name. Raises BadValue."""
     delimiter = _DELIMITERS.get(value.lower(), value)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         names = ", ".join(name for name in _DELIMITERS if name.isalpha())
@@ -196,7 +196,7 @@ def parse_delimiter(value: str) -> str:
 
 
 def parse_encoding(value: str) -> str | None:
-    """Read the name of an encoding; None for UTF-8. Raises BadValue."""
+    """Parse the name of an encoding; None for UTF-8. Raises BadValue."""
     try:
         return streams.known_encoding(value)
     except UsageError as error:
@@ -204,12 +204,12 @@ def parse_encoding(value: str) -> str | None:
 
 
 def parse_format(name: str) -> str:
-    """Read the name of a format of records. Raises BadValue."""
+    """Parse the name of a record format. Raises BadValue."""
     return one_of(*registry.names("formats"))(name)
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores available to this process."""
     try:
         number = len(os.sched_getaffinity(0))
     except AttributeError:  # no such call on this system

@@ -1,4 +1,4 @@
-"""The figures to compute for a pair of files."""
+"""The figures to compute for two files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALPHAS = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """Measures of private texts."""
+    """Options for measuring private texts."""
 
     #: Names of fields to learn, for utility.
     labels: Annotated[
@@ -60,7 +60,7 @@ class Measures:
     alphas: Annotated[
         tuple[float, ...],
         Option(
-            "Weight of utility against privacy; repeatable. Default: 0.25, 0.5, 0.75.",
+            "Weight of utility versus privacy; repeatable. Default: 0.25, 0.5, 0.75.",
             MEASURES,
             parse=Number(kind=float, low=0, high=1),
             usual=ALPHAS,
@@ -81,7 +81,7 @@ class Measures:
     masked_model: Annotated[
         str | None,
         Option(
-            "Folder of a masked language model to attack with.",
+            "Folder of a masked language model for an attack.",
             MEASURES,
             metavar="FOLDER",
             hidden=True,
@@ -91,8 +91,8 @@ class Measures:
     attacker: Annotated[
         str | None,
         Option(
-            "Add an attack by this attacker: endpoint. It sends new draws of the "
-            "originals to the server of the decoder endpoint.",
+            "Add an attacker: endpoint. It sends new draws of the originals to the "
+            "server of the decoder endpoint.",
             MEASURES,
             metavar="NAME",
             hidden=True,
@@ -102,11 +102,12 @@ class Measures:
     attackers: Annotated[
         bool,
         Option(
-            "Attack new draws of the originals with attackers of whole texts, or leave "
-            "that out.",
+            "Attack new draws of the originals with whole-text attackers, or not.",
             MEASURES,
             hidden=True,
         ),
     ] = True
     #: Whether to measure linkage attacks.
-    linkage: Annotated[bool, Option("Attack rows by the originals.", MEASURES)] = False
+    linkage: Annotated[
+        bool, Option("Measure how often originals identify their rows.", MEASURES)
+    ] = False

@@ -1,4 +1,4 @@
-"""Options as keywords of Python: their names, types and values, by the declaration."""
+"""Options as Python keywords: names, types and values, from the declaration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPELLED = {Path: "str | os.PathLike[str]", type(None): "None"}
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """An option as a keyword of Python."""
+    """An option as a Python keyword."""
 
     name: str
     #: Its field in the group.
@@ -40,22 +40,22 @@ class Keyword:
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """Return the types of its values."""
+        """Return the types of the keyword's values."""
         return typing.get_args(self.kind) or (self.kind,)
 
     @property
     def is_list(self) -> bool:
-        """Tell whether its value is a list of names, or one name."""
+        """Return whether the value is a list of names, or a single name."""
         return typing.get_origin(self.kind) is tuple
 
     @property
     def is_path(self) -> bool:
-        """Tell whether its value is a path."""
+        """Return whether the value is a path."""
         return self.option.metavar in ("FILE", "FOLDER")
 
     @property
     def annotation(self) -> str:
-        """Return the type of its values as code."""
+        """Return the type annotation as code."""
         if self.is_list:
             return "str | Sequence[str]"
         names = [_SPELLED.get(each) or _spelled(each) for each in self.kinds]
@@ -69,7 +69,7 @@ class Keyword:
         return f'{spelled} | Literal["auto"]' if is_auto else spelled
 
     def read(self, value: Any) -> Any:
-        """Return the value of its field. Raises TypeError and UsageError."""
+        """Convert a keyword's value to its field's. Raises TypeError and UsageError."""
         shown = noun(self.option.name(self.field))
         if value is None and self.default is None:
             return None
@@ -96,13 +96,13 @@ class Keyword:
 
 
 def _spelled(kind: Any) -> str:
-    """Return the name of a type; that of a generic type has its arguments."""
+    """Return the name of a type, with the arguments of a generic type."""
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
 @functools.cache
 def keywords(group: Any, interface: str = marks.PYTHON) -> tuple[Keyword, ...]:
-    """Return the options of a group that calls of Python, or for tables, take."""
+    """Return a group's options that Python calls take, or those on tables."""
     hints, declared = typing.get_type_hints(group), {f.name: f for f in fields(group)}
     taken = []
     for name, option, each in groups.options(group):
@@ -124,7 +124,7 @@ def keywords(group: Any, interface: str = marks.PYTHON) -> tuple[Keyword, ...]:
 
 
 def fill(group: Callable[..., Group], values: Mapping[str, object]) -> Group:
-    """Return the options of a group by keywords, which may be more than these.
+    """Fill a group's options from keywords, ignoring keywords of other groups.
 
     Raises TypeError and UsageError.
     """
@@ -139,7 +139,7 @@ def fill(group: Callable[..., Group], values: Mapping[str, object]) -> Group:
 
 
 def named(several: Iterable[Keyword], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of some keywords, so far as they are given."""
+    """Return the values of those keywords that are given."""
     return {each.name: values[each.name] for each in several if each.name in values}
 
 
@@ -167,7 +167,7 @@ OF_VECTORS = (
 
 
 def _names(*several: Keyword) -> dict[str, str]:
-    """Return the names of keywords by option."""
+    """Map options to keyword names."""
     return {each.option.name(each.field): each.name for each in several}
 
 
@@ -176,7 +176,7 @@ TABLE = Interface(_names(*_CHOICES, *CHOICES, *_OF_TABLES), is_table=True)
 
 
 def takes(*several: Keyword) -> Callable[[Function], Function]:
-    """Give a function these keywords in place of its `**options`, with their help."""
+    """Replace a function's `**options` by these keywords, with their help."""
 
     def give(function: Function) -> Function:
         signature = inspect.signature(function)
@@ -211,7 +211,7 @@ def takes(*several: Keyword) -> Callable[[Function], Function]:
 
 
 def _with_help(text: str, several: Iterable[Keyword]) -> str:
-    """Return a docstring with lines on the keywords that have none in it."""
+    """Add the help of keywords to a docstring, unless it describes them."""
     described = " ".join(re.findall(r"^- ([\w, ]+):", text, re.MULTILINE))
     lines = [text, ""]
     for each in several:
@@ -223,7 +223,7 @@ def _with_help(text: str, several: Iterable[Keyword]) -> str:
 
 
 def listed(names: object, shown: str) -> list[str]:
-    """Return names as a list; one may stand alone. Raises TypeError for others."""
+    """Return names as a list; a single name may stand alone. Raises TypeError."""
     is_one = isinstance(names, str) or not isinstance(names, Iterable)
     several: list[object] = [names] if is_one else list(typing.cast(Any, names))
     for name in several:

@@ -1,4 +1,4 @@
-"""The parts of a record that are texts, and the layout of its file."""
+"""Which parts of a record are texts, and the layout of its file."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ FILE_LAYOUT = "format sheets delimiter quoting header skip_lines escapes encodin
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The parts of a record that are texts, and the layout of its file."""
+    """Which parts of a record are texts, and the layout of its file."""
 
     #: Dotted paths or names of columns; () where none is selected.
     fields: Annotated[
         tuple[str, ...],
         Option(
-            "Text field, by path or column; repeatable.",
+            "Text field (path or column); repeatable.",
             INPUT,
             metavar="NAME",
             short="-f",
@@ -79,8 +79,8 @@ class Selection:
     sheets: Annotated[
         tuple[str, ...],
         Option(
-            "Sheet of a workbook with the text field, the others are copied; "
-            "repeatable. Default: every sheet with the field.",
+            "Workbook sheet with the text field; other sheets are copied; repeatable. "
+            "Default: every sheet with the field.",
             INPUT,
             metavar="NAME",
             spelled="sheet",
@@ -120,8 +120,8 @@ class Selection:
     header: Annotated[
         bool,
         Option(
-            "CSV and TSV begin with column names, or not: then 1 names the first "
-            "column.",
+            "CSV and TSV begin with column names, or not: then columns are numbered "
+            "from 1.",
             LAYOUT,
             hidden=True,
         ),
@@ -133,7 +133,7 @@ class Selection:
     skip_lines: Annotated[
         int,
         Option(
-            "Lines before the header of CSV or TSV, left out of the output.",
+            "Number of lines before the header of CSV or TSV, which the output drops.",
             LAYOUT,
             parse=Number(kind=int, low=0, high=1_000_000),
             hidden=True,
@@ -146,8 +146,8 @@ class Selection:
     escapes: Annotated[
         str | None,
         Option(
-            "Backslashes in CSV or TSV: backslash (they escape, as COPY and mysqldump "
-            "write) or none.",
+            "Meaning of backslashes in CSV or TSV: backslash (escapes, as written by "
+            "COPY and mysqldump) or none.",
             LAYOUT,
             parse=one_of("backslash", "none"),
             metavar="backslash|none",
@@ -176,8 +176,8 @@ class Selection:
     id_field: Annotated[
         str | None,
         Option(
-            "Field with an id per record, by which a key repeats its draws. Default: "
-            "its position.",
+            "Field with an id per record, for which a key repeats draws. Default: the "
+            "record's position.",
             RECORDS,
             metavar="NAME",
             spelled="id",
@@ -193,8 +193,8 @@ class Selection:
     language_field: Annotated[
         str | None,
         Option(
-            "Field with the language of each record, as in de; a code that is not "
-            "among the selected ones is another language.",
+            "Field with the language of each record, such as de; codes that are not "
+            "selected count as another language.",
             RECORDS,
             metavar="NAME",
             hidden=True,
@@ -222,7 +222,7 @@ class Selection:
     missing: Annotated[
         str,
         Option(
-            "If a text field is absent or null: fail or pass.",
+            "What to do if a text field is absent or null: fail or pass.",
             RECORDS,
             parse=one_of("fail", "pass"),
             metavar="fail|pass",
@@ -247,7 +247,7 @@ class Selection:
     dropped: Annotated[
         tuple[str, ...],
         Option(
-            "Field to leave out of the output; repeatable.",
+            "Field to drop from the output; repeatable.",
             INPUT,
             metavar="NAME",
             spelled="drop",
@@ -260,7 +260,7 @@ class Selection:
     replaced: Annotated[
         tuple[str, ...],
         Option(
-            "Field to replace by tokens under a key file.",
+            "Field whose values become tokens; needs a key file.",
             INPUT,
             metavar="NAME",
             spelled=REPLACEMENT,
@@ -274,18 +274,18 @@ class Selection:
 
     @property
     def quotes(self) -> bool:
-        """Tell whether quotes enclose fields; where backslashes escape, none do."""
+        """Return whether quotes enclose fields; not if backslashes escape."""
         return self.quoting and self.escapes != "backslash"
 
     @property
     def named(self) -> tuple[str | None, ...]:
-        """Return all fields that are selected: texts, id, subject and changed ones."""
+        """Return all selected fields: texts, id, subject and changed ones."""
         return (*self.fields, self.id_field, self.subject_field, *self.changed)
 
     def output_selection(self) -> Selection:
-        """Return the selection that reads the output, which lacks the dropped fields.
+        """Return the selection that reads the output, without the dropped fields.
 
-        Without a header, columns have other numbers where one before them is left out.
+        Without a header, dropping a column renumbers those after it.
         """
         decimal = () if self.header else filter(str.isdecimal, self.dropped)
         gone = set(map(int, decimal))
@@ -308,7 +308,7 @@ class Selection:
         )
 
     def without_fields(self) -> Selection:
-        """Return the layout alone, without any selected field."""
+        """Return only the layout, without selected fields."""
         without = replace(self, id_field=None, subject_field=None, language_field=None)
         return replace(without.without_changes(), fields=())
 

@@ -1,4 +1,4 @@
-"""Keys, ledger, machines and outputs of a run, and options that exclude each other."""
+"""Keys, ledger, processes and outputs of a run, and their conflicts."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ CLUSTER = NotIn(PYTHON, "dptext.spark.privatize takes DataFrames")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The source of randomness of a run."""
+    """The source of a run's randomness."""
 
     #: The file of a key, or the key.
     key_file: Annotated[
         bytes | str | os.PathLike[str] | None,
         Option(
-            "Secret key (32 bytes or more) for reruns.",
+            "Secret key file (32 bytes or more), which makes runs repeatable.",
             GUARANTEE,
             metavar="FILE",
             python="key",
@@ -54,8 +54,8 @@ class Keys:
     trust_key_file: Annotated[
         bool,
         Option(
-            "Use a key file although its mode lets other users read it, if none can, "
-            "as in a container.",
+            "Accept a key file that its mode lets other users read, if no other user "
+            "can, as in a container.",
             KEYS,
             hidden=True,
         ),
@@ -64,7 +64,7 @@ class Keys:
     seed: Annotated[
         int | None,
         Option(
-            "For tests and papers: repeatable draws, without any privacy.",
+            "Seed for tests and papers: draws repeat, without any privacy.",
             KEYS,
             parse=Number(kind=int),
             hidden=True,
@@ -74,7 +74,7 @@ class Keys:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two sources, and for trust in no file."""
+        """Raise UsageError for two sources, or for trust without a file."""
         refuse_both(
             "key-file", self.key_file is not None, "seed", self.seed is not None
         )
@@ -84,7 +84,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerUse:
-    """The losses of subjects over all runs with one ledger."""
+    """Limits on subjects' losses over all runs with a ledger."""
 
     ledger: Annotated[
         Path | None,
@@ -100,7 +100,7 @@ class LedgerUse:
     subject: Annotated[
         str | None,
         Option(
-            "Field with the person that a record is about.",
+            "Field that identifies the person of a record.",
             LEDGER,
             metavar="NAME",
             hidden=True,
@@ -113,8 +113,8 @@ class LedgerUse:
     limit: Annotated[
         float | None,
         Option(
-            "Most nats that a subject may lose in all recorded runs. A run that would "
-            "exceed it writes nothing and ends with exit code 3.",
+            "Maximum loss per subject over all recorded runs, in nats. A run that "
+            "would exceed it writes nothing and exits with code 3.",
             LEDGER,
             parse=Number(kind=float, low=1e-9, high=100_000),
             hidden=True,
@@ -125,7 +125,7 @@ class LedgerUse:
     limit_delta: Annotated[
         float | None,
         Option(
-            "The same for deltas, if the settings have one.",
+            "Maximum sum of deltas per subject, if the settings have a delta.",
             LEDGER,
             parse=Number(kind=float, low=1e-18, high=1),
             hidden=True,
@@ -136,7 +136,7 @@ class LedgerUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """How a run works, and the treatment of faulty records."""
+    """How a run works, and how it treats faulty records."""
 
     jobs: Annotated[
         int,
@@ -151,7 +151,7 @@ class Work:
     batch_size: Annotated[
         int,
         Option(
-            "Most records in a batch. The output is the same.",
+            "Maximum records per batch; does not change the output.",
             OUTPUT,
             parse=Number(kind=int, low=1),
             hidden=True,
@@ -161,7 +161,7 @@ class Work:
     on_error: Annotated[
         str,
         Option(
-            "If a record cannot be read: fail, skip or quarantine.",
+            "What to do with unreadable records: fail, skip or quarantine.",
             RECORDS,
             parse=one_of("fail", "skip", "quarantine"),
             metavar="ACTION",
@@ -184,8 +184,8 @@ class Work:
     engine: Annotated[
         str,
         Option(
-            "local, or spark to run each file of a folder as a task of a cluster. The "
-            "output is the same.",
+            "local, or spark to process each file of a folder as a task on a cluster; "
+            "does not change the output.",
             FOLDERS,
             parse=one_of("local", "spark"),
             metavar="local|spark",
@@ -208,13 +208,13 @@ class Work:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a quarantine without a file, a master without Spark."""
+        """Raise UsageError for quarantine without a file, or a master without Spark."""
         asked = option("on-error", "quarantine")
         reasons = {
-            f"{asked}: name the file with {option('quarantine', 'FILE')}": (
+            f"{asked}: also name the file with {option('quarantine', 'FILE')}": (
                 self.on_error == "quarantine" and self.quarantine is None
             ),
-            "standard output carries no original text: name a file with "
+            "original text must not go to standard output: name a file with "
             f"{noun('quarantine')}": self.quarantine == "-",
             f"{noun('master')} needs {option('engine', 'spark')}: give both": (
                 self.master is not None and self.engine == "local"
@@ -224,7 +224,7 @@ class Work:
 
     @property
     def treatment(self) -> str:
-        """Return the treatment of faulty records; a file for them asks for one."""
+        """Return the treatment of faulty records; a quarantine file implies one."""
         return self.on_error if self.quarantine is None else "quarantine"
 
 
@@ -237,13 +237,13 @@ RETURNED = NotIn(PYTHON, "the result has the internal report: report.to_json()")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where private texts go."""
+    """Where sanitized texts are written."""
 
     output: Annotated[
         str | None,
         Option(
-            "Output file, or folder if the input is one. Its public report goes "
-            "beside it.",
+            "Output file, or folder if the input is a folder. The public report is "
+            "written beside it.",
             OUTPUT,
             metavar="FILE",
             short="-o",
@@ -260,8 +260,8 @@ class Outputs:
     in_place: Annotated[
         bool,
         Option(
-            "Replace the original files with their private versions. A file with "
-            "a report beside it is private already and stays.",
+            "Replace the original files by their private versions. Files with a "
+            "report beside them are already private and stay.",
             FOLDERS,
             hidden=True,
         ),
@@ -279,7 +279,7 @@ class Outputs:
     ] = False
     line_buffered: Annotated[
         bool,
-        Option("Write each record immediately.", OUTPUT, hidden=True),
+        Option("Write each record as soon as it is done.", OUTPUT, hidden=True),
         STREAMED,
         NotIn(FILE, "concerns a pipe of one run"),
         NotIn(PYTHON, "a call returns when all is written"),
@@ -287,8 +287,8 @@ class Outputs:
     shuffle: Annotated[
         bool,
         Option(
-            "Write records in random order, drawn by the key of the run. All are "
-            "held in memory.",
+            "Write records in a random order derived from the run's key. All records "
+            "are held in memory.",
             OUTPUT,
             hidden=True,
         ),
@@ -297,8 +297,8 @@ class Outputs:
     include: Annotated[
         tuple[str, ...],
         Option(
-            "Of a folder, read the files that fit this pattern, as in '2026/*.csv'; "
-            "repeatable.",
+            "Read only files of a folder that match this pattern, such as "
+            "'2026/*.csv'; repeatable.",
             FOLDERS,
             metavar="PATTERN",
             hidden=True,
@@ -308,7 +308,7 @@ class Outputs:
     exclude: Annotated[
         tuple[str, ...],
         Option(
-            "Of a folder, leave out files that fit this pattern; repeatable.",
+            "Skip files of a folder that match this pattern; repeatable.",
             FOLDERS,
             metavar="PATTERN",
             hidden=True,
@@ -318,9 +318,8 @@ class Outputs:
     fail_on: Annotated[
         str | None,
         Option(
-            "identifying: write nothing, and end with exit code 5, if an unchanged "
-            "column looks identifying. Columns that the policy allows by name are "
-            "exempt.",
+            "identifying: write nothing and exit with code 5 if an unchanged column "
+            "looks identifying. Columns allowed by name in the policy are exempt.",
             OUTPUT,
             parse=one_of("identifying"),
             metavar="identifying",
@@ -330,7 +329,7 @@ class Outputs:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two places of the output, and two orders of records."""
+        """Raise UsageError for two output locations, or two orders of records."""
         output, out_dir = self.output is not None, self.out_dir is not None
         refuse_both("out-dir", out_dir, "output", output)
         refuse_both("in-place", self.in_place, "output", output)
@@ -342,33 +341,34 @@ class Outputs:
             f"{shuffle}: all records are read before any is written; {late}": (
                 self.shuffle and self.line_buffered
             ),
-            f"{shuffle}: the manifest of {noun('resume')} does not track single "
-            "records; leave one of them out": self.shuffle and self.resume,
-            f"{shuffle}: {noun('in-place')} keeps the order of the records; write to "
+            f"{shuffle}: it cannot be combined with {noun('resume')}, whose manifest "
+            "does not track records; leave one of them out": self.shuffle
+            and self.resume,
+            f"{shuffle}: {noun('in-place')} keeps the order of records; write to "
             "another file with -o": self.shuffle and self.in_place,
             f"{noun('fail-on')}: the output is held back until it is checked; {late}": (
                 self.fail_on is not None and self.line_buffered
             ),
-            f"{noun('resume')} is for folders of outputs ({noun('out-dir')}); run a "
-            f"single file again instead: with {noun('key-file')} that writes the same "
-            "bytes": self.resume and not out_dir,
+            f"{noun('resume')} works only for output folders ({noun('out-dir')}); "
+            f"just run a single file again: with {noun('key-file')} it gives the "
+            "same bytes": self.resume and not out_dir,
         }
         refuse(reasons)
 
     @property
     def is_several(self) -> bool:
-        """Tell whether each input has a separate output."""
+        """Return whether each input has a separate output."""
         return self.in_place or self.out_dir is not None
 
     def has(self, path: PurePath) -> bool:
-        """Tell whether a file is selected, by its path in its folder."""
+        """Return whether a file is selected, by its path within its folder."""
         is_included = streams.matches(path, self.include or ("*",))
         return is_included and not streams.matches(path, self.exclude)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reports:
-    """Files for the reports of a run."""
+    """Where a run's reports are written."""
 
     #: The internal report as JSON.
     report: Annotated[
@@ -418,7 +418,7 @@ class Reports:
     bayes_risk: Annotated[
         bool | None,
         Option(
-            "Measure the risk, or leave it out. Default: where it takes seconds.",
+            "Measure the risk, or not. Default: only if it takes seconds.",
             MEASURES,
             hidden=True,
         ),
@@ -426,7 +426,7 @@ class Reports:
     ] = None
 
     def public_path(self, output: str | None) -> Path | None:
-        """Return the path of an output's public report; devices have none."""
+        """Return the path of an output's public report, None for devices."""
         if self.public_report is not None:
             return self.public_report
         if output is None or not self.sidecar:
@@ -444,7 +444,7 @@ def check_together(
     reports: Reports,
     work: Work,
 ) -> None:
-    """Refuse options of several groups that do not go together. Raises UsageError."""
+    """Raise UsageError if options of several groups conflict."""
     needed = (ledger.ledger, ledger.subject, ledger.limit)
     usual, has_ledger = Work(), ledger.ledger is not None
     buffered, late = outputs.line_buffered, noun("line-buffered")
@@ -467,12 +467,13 @@ def check_together(
     seeded, has_key = keys.seed is not None, keys.key_file is not None
     refuse(
         {
-            f"{noun('in-place')} needs the report beside a file, which marks the file "
-            "as private": outputs.in_place and not reports.sidecar,
+            f"{noun('in-place')} needs public reports, which mark files as private; "
+            "leave out the option that moves or omits them": outputs.in_place
+            and not reports.sidecar,
             f"{noun('seed')}: anyone who knows it can repeat every draw, so a ledger "
             f"has nothing to count; use {noun('key-file')}": has_ledger and seeded,
-            f"{noun('resume')}: without a key every run draws different words, and "
-            f"there is nothing to continue; give {noun('key-file')}": (
+            f"{noun('resume')} without a key cannot continue, as every run draws "
+            f"different words; give {noun('key-file')}": (
                 outputs.resume and not (has_key or seeded)
             ),
         }
@@ -484,7 +485,7 @@ def check_together(
 
 
 def together() -> str:
-    """Say that a ledger needs the field of people and a limit."""
+    """State that a ledger needs a person field and a limit."""
     first, second, third = map(noun, ("ledger", "subject", "limit"))
     return f"{first}, {second} and {third} go together: give all"
 
@@ -497,18 +498,19 @@ def _check_cluster(
     reports: Reports,
     work: Work,
 ) -> None:
-    """Refuse options that need one process on one machine, if a cluster works."""
+    """Raise UsageError for options that do not work on a cluster."""
     local = f"use {option('engine', 'local')}"
     reasons = {
-        f"{noun('shuffle')}: one process orders the records; {local}": outputs.shuffle,
+        f"{noun('shuffle')}: a single process must order the records; "
+        f"{local}": outputs.shuffle,
         f"{noun('jobs')}: the master sets the number of Spark tasks, as in "
         f"{option('master')} 'local[4]'": work.jobs != Work().jobs,
-        f"{noun('quarantine')}: tasks of several machines cannot add to one file; use "
-        f"{option('on-error', 'skip')}, or {local}": work.quarantine is not None,
-        f"{noun('resume')}: the manifest is kept by one process; {local}": (
+        f"{noun('quarantine')}: tasks on several machines cannot write to one file; "
+        f"use {option('on-error', 'skip')}, or {local}": work.quarantine is not None,
+        f"{noun('resume')}: a single process must keep the manifest; {local}": (
             outputs.resume
         ),
-        f"{noun('ledger')}: a ledger is charged by one process; {local}": (
+        f"{noun('ledger')}: a single process must charge the ledger; {local}": (
             ledger.ledger is not None
         ),
         f"{noun('sign-key')}: the key stays on this machine; {local}": (

@@ -67,15 +67,16 @@ class Params(ABC):
 
     @abstractmethod
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Transform all vectors: (V + 1, d) float32 to (V + 1, d') float32.
+        """Transform vectors: (V + 1, d) float32 to (V + 1, d') float32.
 
-        A public deterministic function of the whole table, which stays unchanged.
+        This is a public deterministic function of the whole table, which is not
+        modified.
         """
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Public distances over V in a space: how much epsilon per distance amounts to."""
+    """Public distances over V in a space: what epsilon per distance amounts to."""
 
     #: Median over words of the distance to the nearest other word.
     nearest: float
@@ -86,7 +87,7 @@ class Geometry:
 
     @classmethod
     def from_measured(cls, measured: Mapping[str, float]) -> Geometry:
-        """Take the result of dptext.lexicons.orders.measure."""
+        """Build from the result of dptext.lexicons.orders.measure."""
         return cls(measured["nearest_median"], measured["median"], measured["diameter"])
 
 
@@ -110,7 +111,7 @@ class Space:
     def vectors(self) -> NDArray[np.float32]:
         """Return the vectors, (V + 1, d), the last row for unknown words.
 
-        Raises LexiconError if they are too long or too short to be measured.
+        Raises LexiconError if they are too long or too short to measure.
         """
         vectors = self.transformed()
         check_coordinates(vectors, f"space {self.name} of lexicon {self.lexicon.name}")
@@ -118,7 +119,7 @@ class Space:
 
     @property
     def size(self) -> int:
-        """Return V, the number of words that can be written."""
+        """Return V, the number of writable words."""
         return len(self.lexicon.words)
 
     @property
@@ -128,7 +129,7 @@ class Space:
 
     @property
     def distance(self) -> Metric:
-        """Return the Euclidean distance of its vectors, for guarantees."""
+        """Return the Euclidean distance of the vectors, for guarantees."""
         return Metric(MetricKind.EUCLIDEAN, self.metric, self.identity)
 
     @cached_property
@@ -137,17 +138,17 @@ class Space:
 
     @property
     def by_distance(self) -> bool:
-        """Return whether `neighbours` are in order of distance, not synonyms first."""
+        """Return whether `neighbours` are sorted by distance, not synonyms first."""
         # In the identity space they are the lexicon's own orders, unless these hold
         # only some of its words ("outputs" in its metadata).
         return not self._same or "outputs" in self.lexicon.meta
 
     @cached_property
     def neighbours(self) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
-        """Return the (V + 1, k) nearest words of each row and the (V + 1,) bound.
+        """Return each row's nearest words (V + 1, k) and the bound (V + 1,).
 
-        No word outside a row's list is nearer than its bound. Computed once for a
-        lexicon and space, then kept in the cache folder (public data only).
+        No word outside a row's list is nearer than its bound. Computed once per
+        lexicon and space, then cached on disk (public data only).
         """
         if not self.by_distance:
             return self.lexicon.orders, self.lexicon.far
@@ -157,7 +158,7 @@ class Space:
 
     @cached_property
     def wide_neighbours(self) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
-        """Return longer lists of the h most frequent words: (h, j) and (h,)."""
+        """Return longer lists for the h most frequent words: (h, j) and (h,)."""
         listed, inputs = min(_WIDE, self.size), min(_WIDE_INPUTS, self.size)
         key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
         work = "listing nearest words of frequent words"
@@ -181,7 +182,7 @@ class Space:
     def _are_bounds(
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
-        """Return whether orders hold all words nearer than far, for random inputs."""
+        """Return whether orders contain all words nearer than far, on random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
         rows = random_rows(inputs)
@@ -193,7 +194,7 @@ class Space:
 
     @cached_property
     def precise(self) -> tuple[Floats, Floats]:
-        """Return the vectors in float64, (V + 1, d), and their squared lengths."""
+        """Return the float64 vectors (V + 1, d) and their squared norms."""
         vectors = self.vectors.astype(np.float64)
         return vectors, np.einsum("vd,vd->v", vectors, vectors)
 
@@ -206,7 +207,7 @@ class Space:
 
     @cached_property
     def original(self) -> Space:
-        """Return the space of the lexicon's unchanged vectors."""
+        """Return the space of the lexicon's original vectors."""
         if self._same:
             return self
         vectors = partial(np.asarray, self.lexicon.vectors, np.float32)
@@ -214,11 +215,12 @@ class Space:
 
     @cached_property
     def lipschitz(self) -> Constant:
-        """Return the exact Lipschitz constant from the lexicon's vectors, rounded up.
+        """Return the exact Lipschitz constant relative to the lexicon's vectors.
 
-        The largest ratio of distances after and before over all pairs of the V + 1
-        rows, cached: the time grows with V^2. It holds for words alone, not for means
-        of words: two means that coincide before need not do so after.
+        It is the largest ratio of distances after and before over all pairs of V + 1
+        rows, rounded up and cached, as the time grows with V^2. It holds only for
+        words, not for means of words: two means that coincide before need not coincide
+        after.
         """
         if self._same:
             return Constant(1.0, Inputs.VECTORS)
@@ -227,10 +229,11 @@ class Space:
         return cached_lipschitz(key, "lipschitz", vectors, lambda: self.vectors)
 
     def translated(self, stretch: float = 1.0) -> str:
-        """Describe epsilon in terms of the lexicon's own distance, for reports.
+        """Describe epsilon in terms of the lexicon's distance, for reports.
 
-        Epsilon counts a metric that is at most stretch times the space's distance.
-        Empty if that is the lexicon's own, and for vocabularies with too many pairs.
+        Epsilon refers to a metric that is at most stretch times the space's distance.
+        Empty if that is the lexicon's distance, or if the vocabulary has too many
+        pairs.
         """
         if self._same or len(self.vectors) > _PAIRED or math.isinf(stretch):
             return ""
@@ -257,7 +260,7 @@ def cached_lipschitz(
     before: NDArray[np.floating],
     after: Callable[[], NDArray[np.floating]],
 ) -> Constant:
-    """Return the Lipschitz constant of pairs of rows, cached as a number of a name."""
+    """Return the Lipschitz constant over pairs of rows, cached under a name."""
 
     def compute() -> dict[str, float]:
         return {name: lipschitz_constant(before, after())}
@@ -271,9 +274,9 @@ def cached_lipschitz(
 def cached_geometry(
     space: Space, moved: Callable[[], NDArray[np.float32]], *parts: object
 ) -> Geometry:
-    """Measure vectors that follow from the space and from parts, cached by these.
+    """Measure vectors derived from the space and from parts, cached by both.
 
-    moved returns the vectors, (V + 1, d) float32.
+    moved: returns the vectors, (V + 1, d) float32.
     """
 
     def holds(kept: cache.Numbers) -> bool:
@@ -290,14 +293,14 @@ def cached_geometry(
 
 
 def random_rows(count: int) -> list[int]:
-    """Choose rows at which a cached result is checked: other ones each time."""
+    """Choose random rows for checking a cached result, different ones each time."""
     checked = min(count, max(_CHECKED_ROWS, _CHECKED_DISTANCES // count))
     drawn = np.random.default_rng().choice(count, checked, replace=False)
     return [int(row) for row in drawn]
 
 
 def sampled_stretch(before: NDArray[np.floating], after: NDArray[np.floating]) -> float:
-    """Return the largest ratio of distances after and before, from a few rows."""
+    """Return the largest ratio of distances after and before, over a few rows."""
     largest = 0.0
     for row in random_rows(len(before)):
         old, new = lengths_from(before, row), lengths_from(after, row)
@@ -308,9 +311,9 @@ def sampled_stretch(before: NDArray[np.floating], after: NDArray[np.floating]) -
 
 @lru_cache(maxsize=2)
 def prepare(lexicon: Lexicon, name: str, params: Params) -> Space:
-    """Return the space of a lexicon, the same object for the same arguments.
+    """Return a lexicon's space, the same object for the same arguments.
 
-    Raises LexiconError if vectors are too long or too short to be measured, and the
+    Raises LexiconError if vectors are too long or too short to measure, and the
     errors of the transform.
     """
     check_coordinates(lexicon.vectors, f"lexicon {lexicon.name}")
@@ -346,27 +349,27 @@ class _Table:
             np.einsum("ij,ij->i", wide, wide, out=self.squares[part])
 
     def rows(self, part: slice) -> Floats:
-        """Return the left factors of some vectors: (m, d + 2)."""
+        """Return the left factors of vectors: (m, d + 2)."""
         squares = self.squares[part, None]
         return np.hstack((-2.0 * self.vectors[part], squares, np.ones_like(squares)))
 
     def columns(self, part: slice) -> Floats:
-        """Return the right factors of some vectors: (m, d + 2)."""
+        """Return the right factors of vectors: (m, d + 2)."""
         squares = self.squares[part, None]
         return np.hstack((self.vectors[part], np.ones_like(squares), squares))
 
     def largest(self, *parts: slice) -> float:
-        """Return the largest squared length among some rows."""
+        """Return the largest squared norm among rows."""
         return float(max(self.squares[part].max() for part in parts))
 
 
 def lipschitz_constant(
     before: NDArray[np.floating], after: NDArray[np.floating]
 ) -> float:
-    """Return the constant over all pairs of rows, rounded up: (n, d), (n, d') -> L.
+    """Return the Lipschitz constant over all pairs: (n, d), (n, d') -> L, rounded up.
 
     At most 1e-9 (relative) above the largest ratio, and never below it. Rows that are
-    identical before are skipped; 0 where no two rows differ.
+    identical before are skipped; 0 if no two rows differ.
     """
     tables, rows = (_Table(before), _Table(after)), np.arange(len(before))
     # A first lower bound from some pairs: the better it is, the fewer candidates.

@@ -1,6 +1,6 @@
-"""Vectors longer than 1 scaled to length 1, others unchanged: "adapted unit length".
+"""Vectors longer than 1 are scaled to length 1, others stay unchanged.
 
-This is the projection on the unit ball, so that no distance grows.
+This "adapted unit length" is the projection on the unit ball, so no distance grows.
 
 Lipschitz constant: at most 1 (up to the rounding of vectors to float32); over a
 vocabulary the exact one may be far below. If every vector is at least 1 long this is
@@ -27,7 +27,7 @@ class Params(spaces.Params):
     PUBLISHED_CONSTANT = 1.0
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors inside the unit ball, (V + 1, d) float32."""
+        """Project the vectors onto the unit ball: (V + 1, d) float32."""
         wide = vectors.astype(np.float64)
         lengths = np.linalg.norm(wide, axis=1, keepdims=True)
         return np.asarray(wide / np.maximum(lengths, 1.0), np.float32)

@@ -26,7 +26,7 @@ _TAIL = 0.01  # share of coordinates below low, and above high, by the rule
 
 @dataclass(frozen=True, slots=True)
 class Params(spaces.Params):
-    """Settings of the space; None: by the rule, from the vocabulary."""
+    """Settings of the space; None: determined from the vocabulary."""
 
     METRIC = "Euclidean distance of the vectors with clipped coordinates"
     PUBLISHED_CONSTANT = 1.0
@@ -35,7 +35,7 @@ class Params(spaces.Params):
     high: Annotated[float, Meta(ge=-1e9, le=1e9)] | None = None
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors with coordinates from low to high, (V + 1, d) float32.
+        """Clip coordinates to low and high: (V + 1, d) float32.
 
         Raises UsageError if low is above high.
         """
@@ -45,7 +45,7 @@ class Params(spaces.Params):
         return np.clip(vectors, np.float32(low), np.float32(high))
 
     def borders(self, vectors: NDArray[np.float32]) -> tuple[float, float]:
-        """Return low and high, as set or by the rule."""
+        """Return low and high, as set or as computed from the vocabulary."""
         low, high = self.low, self.high
         words = vectors[:-1]
         if low is None:

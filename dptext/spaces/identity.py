@@ -20,5 +20,5 @@ class Params(spaces.Params):
     METRIC = spaces.ORIGINAL
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors, (V + 1, d) float32."""
+        """Return the vectors unchanged: (V + 1, d) float32."""
         return vectors

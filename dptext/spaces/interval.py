@@ -1,4 +1,4 @@
-"""Each vector stretched so that its coordinates run from -1 to 1 (min-max).
+"""Each vector is stretched so that its coordinates range from -1 to 1 (min-max).
 
 x becomes 2 (x - min x) / (max x - min x) - 1. A constant vector has no extent and
 becomes zero, the middle.
@@ -28,12 +28,12 @@ class Params(spaces.Params):
     PUBLISHED_CONSTANT = 43.9050
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors with coordinates from -1 to 1, (V + 1, d) float32."""
+        """Stretch each vector's coordinates to [-1, 1]: (V + 1, d) float32."""
         return stretched(vectors).astype(np.float32)
 
 
 def stretched(vectors: NDArray[np.float32]) -> Floats:
-    """Return 2 (x - min x) / (max x - min x) - 1 of each row, 0 for constant rows."""
+    """Return 2 (x - min x) / (max x - min x) - 1 per row, 0 for constant rows."""
     wide = vectors.astype(np.float64)
     low = wide.min(axis=1, keepdims=True)
     extent = wide.max(axis=1, keepdims=True) - low

@@ -1,4 +1,4 @@
-"""Vectors multiplied by one public Gaussian matrix with entries N(0, 1/m): JL.
+"""Vectors are multiplied by a public Gaussian matrix with entries N(0, 1/m): JL.
 
 The matrix is drawn from the public seed, before any text is read. m is given, or the
 least for which, except with probability delta over the draw, no distance of two words
@@ -48,7 +48,7 @@ def log_tail(degrees: int, value: float) -> float:
 
 
 def _series(shape: float, x: float) -> float:
-    """Return the lower incomplete gamma function over x^shape e^-x."""
+    """Return the lower incomplete gamma function divided by x^shape e^-x."""
     term = total = 1.0 / shape
     for step in range(1, _TERMS):
         term *= x / (shape + step)
@@ -59,7 +59,7 @@ def _series(shape: float, x: float) -> float:
 
 
 def _fraction(shape: float, x: float) -> float:
-    """Return the upper incomplete gamma function over x^shape e^-x."""
+    """Return the upper incomplete gamma function divided by x^shape e^-x."""
     odd = x + 1.0 - shape
     upper = 1e300  # stands for 1 / 0, by which Lentz's recurrence begins
     lower = 1.0 / odd
@@ -93,7 +93,7 @@ class Params(spaces.Params):
     unit_length: bool = False
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the projected vectors, (V + 1, m) float32."""
+        """Project the vectors: (V + 1, m) float32."""
         if self.unit_length:
             vectors = unit.Params().transform(vectors)
         rows, width = vectors.shape
@@ -103,16 +103,16 @@ class Params(spaces.Params):
 
 
 def matrix(seed: int, width: int, dimensions: int) -> Floats:
-    """Draw the matrix of a seed: (d, m), entries N(0, 1/m)."""
+    """Draw the matrix for a seed: (d, m), entries N(0, 1/m)."""
     public = Randomness(RunKey.from_seed(seed), "jl")
     bits = public.bits([bytes(16)], np.zeros(width, np.int64))
     return bits.normal(0, dimensions) / math.sqrt(dimensions)
 
 
 def least_dimensions(rows: int, beta: float, delta: float, most: int = 2**31) -> int:
-    """Return the least m for which the union bound over all pairs is at most delta.
+    """Return the least m whose union bound over all pairs is at most delta.
 
-    If it is more than most, the result is any number of at least most.
+    If it exceeds `most`, the result is any number of at least `most`.
     """
     pairs = rows * (rows - 1) / 2.0
     if pairs < 1.0:

@@ -1,4 +1,4 @@
-"""Each vector stretched so that its coordinates run over the vocabulary's range.
+"""Each vector is stretched so that its coordinates cover the vocabulary's range.
 
 [v_min, v_max] are the smallest and largest coordinate of all words of the public
 vocabulary (never of a text). This is the space interval scaled by (v_max - v_min) / 2
@@ -32,7 +32,7 @@ class Params(spaces.Params):
     PUBLISHED_CONSTANT = 125.8031
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors with coordinates from v_min to v_max, (V + 1, d)."""
+        """Stretch coordinates to [v_min, v_max]: (V + 1, d)."""
         words = vectors[:-1]
         low, high = float(words.min()), float(words.max())
         share = (interval.stretched(vectors) + 1.0) / 2.0

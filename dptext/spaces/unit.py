@@ -1,6 +1,6 @@
-"""Every vector scaled to length 1, so that distances are at most 2.
+"""Every vector is scaled to length 1, so that distances are at most 2.
 
-A zero vector has no direction and stays where it is.
+Zero vectors have no direction and stay unchanged.
 
 Lipschitz constant: computed exactly over the vocabulary, at most 1 / sqrt(r r') for the
 two least lengths r, r'.
@@ -27,5 +27,5 @@ class Params(spaces.Params):
     PUBLISHED_CONSTANT = 2.5349
 
     def transform(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the vectors at unit length, (V + 1, d) float32."""
+        """Scale the vectors to length 1: (V + 1, d) float32."""
         return unit(vectors.astype(np.float64)).astype(np.float32)

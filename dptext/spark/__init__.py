@@ -1,11 +1,11 @@
 """Spark as the engine: folders of files, and DataFrames.
 
-The driver prepares settings, key and public measures; tasks read, make private and
-count, by the same code as one machine alone. A file is one task, which writes output
-and sidecar as one machine does: under hidden names, renamed when complete; so that a
-task that is killed, or run twice, leaves the same bytes. Text columns of a DataFrame
-become private in place, made by the task that reads the partition. pyspark is imported
-where it is used.
+The driver prepares settings, key and public measurements; tasks read, sanitize and
+count, with the same code as on a single machine. A file is one task, which writes
+output and sidecar as on a single machine: under hidden names, renamed when complete; so
+a task that is killed, or run twice, leaves the same bytes. Text columns of a DataFrame
+are sanitized in place, by the task that reads the partition. pyspark is imported
+on use.
 """
 
 from __future__ import annotations
@@ -83,19 +83,19 @@ _READY: dict[tuple[str, str], Pipeline] = {}
 
 
 class Shipped(NamedTuple):
-    """The parts from which workers make a pipeline.
+    """What workers need to build a pipeline.
 
-    archive names the files of the lexicon that were sent to them; "" where every
-    machine has it, as the built-in one.
+    archive: name of the lexicon files that were sent to them; "" if every
+    machine has them, as for the built-in lexicon.
     """
 
     recipe: Recipe
     archive: str = ""
 
     def pipeline(self) -> Pipeline:
-        """Return the pipeline; the lexicon's arrays are mapped, not read.
+        """Build the pipeline; the lexicon's arrays are memory-mapped.
 
-        Raises LexiconError and UsageError where a file is not that of the driver.
+        Raises LexiconError and UsageError if a file differs from the driver's.
         """
         name = self.recipe.digest, self.recipe.identity
         if name not in _READY:
@@ -112,7 +112,7 @@ class Shipped(NamedTuple):
 
 
 def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
-    """Have work return its error, described without any text."""
+    """Wrap `work` to return its error, described without any text."""
 
     @wraps(work)
     def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
@@ -129,7 +129,7 @@ def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
 def sent(context: Spark, lexicon: Lexicon) -> Iterator[str]:
     """Have Spark copy a lexicon to every machine once; yield the archive's name.
 
-    Nothing is sent where all machines have it: the built-in one, and one machine.
+    Nothing is sent for the built-in lexicon or on a single machine.
     """
     is_builtin = lexicon.digest == lexicons.builtin_digest()
     if is_builtin or context.master.startswith("local["):
@@ -163,10 +163,10 @@ _CONDITION = re.compile(r"\[([A-Z][A-Z_.]+)\]")
 
 @contextlib.contextmanager
 def open_session(master: str | None = None) -> Iterator[SparkSession]:
-    """Start Spark for a block; a session that is there already is used, and stays.
+    """Start Spark for a block, or use and keep an existing session.
 
-    Without a master it is that of spark-submit, else all cores of this machine. Raises
-    MissingExtra and UsageError where Spark cannot start.
+    The default master is that of spark-submit, else all cores of this machine. Raises
+    MissingExtra, and UsageError if Spark cannot start.
     """
     spark_session = installed()
     active = spark_session.getActiveSession()
@@ -203,9 +203,9 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Start Java, for all its life, without standard error where no notes are wanted.
+    """Start Java with standard error suppressed, unless notes are wanted.
 
-    No setting turns off the lines that it writes before it reads its settings.
+    No setting can suppress the lines that it writes before it reads settings.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -225,10 +225,10 @@ def run_tasks(
     items: Sequence[S],
     passed: tuple[type[InputError], ...] = (),
 ) -> list[T | InputError]:
-    """Do work on each item in a separate task; return the results in order.
+    """Run work on each item in a separate task; return the results in order.
 
-    Raises the first error that is returned, except of the types passed, which are
-    results, and DptextError where tasks fail.
+    Raises the first error returned, except errors of types in `passed`, which are
+    results, and DptextError if tasks fail.
     """
     tasks = spark.sparkContext.parallelize(items, len(items)).map(work)
     try:
@@ -245,7 +245,7 @@ def run_tasks(
 
 
 def installed() -> Any:
-    """Return the class of sessions. Raises MissingExtra, UsageError without Java."""
+    """Return Spark's session class. Raises MissingExtra, UsageError without Java."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about versions of pandas
@@ -261,13 +261,13 @@ def installed() -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Name an error without its message, which may hold text."""
+    """Describe an error without its message, which may contain text."""
     conditions = _CONDITION.findall(str(error))
     return conditions[0] if conditions else type(error).__name__
 
 
 class FileOutcome(NamedTuple):
-    """Output, counts and lines of warning of a task."""
+    """Output, counts and warnings of a task."""
 
     written: Written
     totals: Totals
@@ -292,9 +292,9 @@ def make_private(
     sidecar: bool,
     inspect: Inspect | None = None,
 ) -> FileOutcome:
-    """Make a file private: its output appears with a sidecar, with these measures.
+    """Sanitize a file: its output appears with a sidecar that has these measures.
 
-    task: the job, and the number of texts of the run before it.
+    task: the job, and the number of earlier texts in the run.
     """
     (job, texts), warnings = task, list[str]()
     run = Run(
@@ -316,11 +316,11 @@ def release(
     master: str | None,
     warn: Callable[[str], None],
 ) -> list[tuple[Job, Written]]:
-    """Carry out jobs of one file each; every output appears with its sidecar.
+    """Execute jobs with one file each; every output appears with its sidecar.
 
-    The first texts of each file are counted before, so that figures of the first texts
-    of a run are those of one machine. Raises the errors of Run.release
-    for the first job that failed; the outputs of others are there.
+    The first texts of each file are counted in advance, so that figures on the first
+    texts of a run are as on a single machine. Raises the errors of Run.release for the
+    first job that failed; the outputs of other jobs exist.
     """
     began = time.monotonic()
     path = os.path.abspath  # a name that processes in other folders find
@@ -364,10 +364,10 @@ Done = dict[int, Totals]  # by partition
 
 
 class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
-    """Collects counts of partitions; one that is computed again counts once."""
+    """Collects the counts of partitions; a recomputed partition counts once."""
 
     def zero(self, value: Done) -> Done:
-        """Return the totals of no partition."""
+        """Return the totals of no partitions."""
         return {}
 
     def addInPlace(self, value1: Done, value2: Done) -> Done:
@@ -376,10 +376,10 @@ class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
 
 
 class Partitions:
-    """Makes the batches of one partition private; it is sent to every worker.
+    """Sanitizes the batches of a partition; it is sent to every worker.
 
-    counts holds the number of rows of each partition, None if rows have names; totals
-    is the accumulator of a report, if there is one.
+    counts: the number of rows of each partition, None if rows have ids; totals:
+    the accumulator for a report, if requested.
     """
 
     def __init__(
@@ -394,7 +394,7 @@ class Partitions:
         self._counts, self._totals = counts, totals
 
     def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        """Yield each batch with new texts, without the column of row numbers."""
+        """Yield each batch with new texts, without the row number column."""
         with failures.describe_failure(), shown_in(TABLE):
             yield from self._privatized(batches)
 
@@ -420,15 +420,15 @@ class Partitions:
             counted = None if self._counts is None else self._counts.get(part)
             if self._counts is not None and columns.rows != counted:
                 raise InputError(
-                    f"partition {part} has {columns.rows} rows, and had {counted} when "
-                    "they were counted: name a column with id=, or write the DataFrame "
-                    "to a file first"
+                    f"partition {part} has {columns.rows} rows, but {counted} were "
+                    "counted: name an id column with id=, or write the DataFrame to a "
+                    "file first"
                 )
             if self._totals is not None:
                 self._totals.add({part: tally.totals})
 
     def _begin(self, part: int) -> int:
-        """Return the number of a partition's first row."""
+        """Return the row number at which a partition begins."""
         if self._counts is None:
             return part * _ROWS
         return sum(count for other, count in self._counts.items() if other < part)
@@ -440,17 +440,17 @@ atexit.register(_SENT.close)
 
 
 class DataFrameCounts:
-    """The counts of the tasks of a DataFrame so far, as a report."""
+    """Counts of a DataFrame's finished tasks, as a report."""
 
     def __init__(self, call: sanitizer.Call, selection: Selection, totals: Any) -> None:
         self._call, self._selection, self._totals = call, selection, totals
 
     def report(self) -> Report:
-        """Return the internal report of the partitions that are done.
+        """Return the internal report on the finished partitions.
 
-        A partition counts once, however often Spark computes it. Before any action
-        none has counted; where an action takes only some rows, as `show` does, those
-        partitions count that were read to their end.
+        A partition counts once, however often Spark computes it. Before any action none
+        none have been counted; if an action takes only some rows, as `show` does, those
+        partitions count that were read completely.
         """
         tally = Tally.begin(self._call.pipeline.lexicon)
         for _, totals in sorted(self._totals.value.items()):
@@ -492,19 +492,19 @@ def privatize(
     report: bool = False,
     **options: Unpack[keywords.TableCall],
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
-    """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
+    """Replace the words in columns of a Spark DataFrame, lazily.
 
-    Arguments, and the texts under a key, are those of `dptext.privatize` for the table
-    that the DataFrame would give, with its rows in the order of `collect`. For that
-    rows are counted at once, unless id names a column that randomness goes by. The key,
-    a fresh one where none is given, is drawn by the driver: a task that is tried again,
-    or run twice, writes the same texts.
+    Arguments, and the texts under a key, are as for `dptext.privatize` on the table
+    that the DataFrame would give, with rows in the order of `collect`. For that, rows
+    are counted immediately, unless id names a column that randomness depends on. The
+    key, fresh if none is given, is drawn by the driver: a task that is retried or run
+    twice writes the same texts.
 
     With report=True the second result gives the report after an action.
 
     Raises UsageError and LexiconError for settings, InputError for columns that hold no
-    texts; tasks raise InputError for nulls, and where the rows of a partition are not
-    as many as were counted.
+    texts; tasks raise InputError for nulls, and if a partition has not
+    as many rows as were counted.
     """
     import pyarrow as pa
     from pyspark.sql import functions

@@ -1,9 +1,9 @@
-"""Inputs: paths and "-", decompressed, as UTF-8; an error is one line.
+"""Inputs: paths or "-", decompressed and converted to UTF-8, with one-line errors.
 
-Compression is known from the suffix of a name or from the first bytes. Texts in another
-encoding are read as UTF-8 and written back in it (dptext.streams.outputs): whatever is
-copied comes back byte for byte, and bytes that an encoding would not write as they were
-read are refused.
+Compression is detected from the suffix or the first bytes. Texts in another encoding
+are converted to UTF-8 and written back in it (dptext.streams.outputs): whatever is
+copied comes back byte for byte, and bytes that would not round-trip through an encoding
+are rejected.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _STANDARD = ("stdin", "stdout", "stderr")
 
 
 def home_folder() -> Path:
-    """Return the home folder; where a user has none, a place that cannot hold files."""
+    """Return the home folder, or a path that cannot hold files if there is none."""
     # The user of a container or a service may have no account, and no HOME.
     home = os.path.expanduser("~")
     return Path(home if os.path.isabs(home) else os.devnull)
@@ -76,7 +76,7 @@ def is_standard(path: str | None) -> bool:
 
 
 def descriptor(path: str | Path | None) -> int | None:
-    """Return the number of this process's file that a path names: 1 of /dev/stdout."""
+    """Return the descriptor that a path names, such as 1 for /dev/stdout, or None."""
     match = _OPEN.fullmatch(os.path.abspath(path or ""))
     if match is None or match["process"] not in (None, "self", str(os.getpid())):
         return None
@@ -84,7 +84,7 @@ def descriptor(path: str | Path | None) -> int | None:
 
 
 def is_stream(path: str | None) -> bool:
-    """Return whether data passes only once: a pipe, a device, "-" or None."""
+    """Return whether data can be read only once: a pipe, a device, "-" or None."""
     if path is None or is_standard(path):
         return True
     try:
@@ -95,10 +95,10 @@ def is_stream(path: str | None) -> bool:
 
 
 def check_file(path: str | Path, kind: str) -> None:
-    """Refuse a device, which never ends, and a named pipe without a writer.
+    """Raise UsageError for a device, which never ends, or a pipe without writer.
 
-    A pipe that is open already, as a shell gives for `<(...)`, may be read. Raises
-    UsageError, which names the kind of file.
+    A pipe that is already open, as for `<(...)` in a shell, is allowed. The error
+    names the kind of file.
     """
     try:
         mode = os.stat(path).st_mode
@@ -110,12 +110,12 @@ def check_file(path: str | Path, kind: str) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
         raise UsageError(
             f"{kind} {path}: not a regular file, so reading may never end; give a "
-            "file, or <(COMMAND) in the shell"
+            "regular file, or <(COMMAND) in the shell"
         )
 
 
 def unopened(path: str | Path, error: OSError) -> str:
-    """Explain why a file cannot be opened, and which name beside it may be meant."""
+    """Explain why a file cannot be opened, and suggest a similar file name."""
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
@@ -136,16 +136,16 @@ def unopened(path: str | Path, error: OSError) -> str:
 def read_small(path: str | Path, kind: str) -> bytes:
     """Read a small file such as settings.
 
-    Raises UsageError, which names the kind of file, for a device and for a file of more
+    Raises UsageError, which names the kind of file, for a device or a file of more
     than 64 MiB, and OSError.
     """
     return read_with_status(path, kind)[0]
 
 
 def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
-    """Read a small file; return its content and its status.
+    """Read a small file with its status.
 
-    Another file may have taken its name since. Raises errors as `read_small`.
+    The name may refer to another file by now. Raises as `read_small`.
     """
     check_file(path, kind)
     with open(path, "rb") as file:
@@ -156,14 +156,14 @@ def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Return whether a file belongs to the user of this process, or to root."""
+    """Return whether this process's user, or root, owns a file."""
     return status.st_uid in (os.geteuid(), 0)
 
 
 def identity(name: str | None, *, written: bool) -> object:
-    """Return a value that is equal for all names of one file, None for other kinds.
+    """Return a value equal for all names of a file, None for other kinds.
 
-    "-" and None stand for standard output if written, else for standard input: a
+    "-" and None mean standard output if written, else standard input: a
     shell may have opened a file for either.
     """
     try:
@@ -179,18 +179,19 @@ def identity(name: str | None, *, written: bool) -> object:
 
 
 def matches(path: PurePath, patterns: Iterable[str]) -> bool:
-    """Return whether a path fits a glob pattern, from any folder on.
+    """Return whether a path matches one of the glob patterns in any folder.
 
-    `*` also goes over folders: "*.csv" fits "2026/a.csv", and "old/*" all below "old".
+    `*` also matches folders: "*.csv" matches "2026/a.csv", "old/*" everything below
+    "old".
     """
     names = ["/".join(path.parts[begin:]) for begin in range(len(path.parts))]
     return any(fnmatchcase(name, each) for name in names for each in patterns)
 
 
 def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
-    """Refuse to write over an input, or twice to one file, under any name.
+    """Raise UsageError for overwriting an input, or writing a file twice.
 
-    "-" and None stand for the standard streams. Raises UsageError.
+    All names of a file count. "-" and None mean the standard streams.
     """
     used = {identity(name, written=False) for name in reads} - {None}
     for name in writes:
@@ -207,11 +208,11 @@ def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
 def open_input(
     path: str | None, encoding: str | None = None
 ) -> Iterator[io.BufferedReader]:
-    """Open a path, or standard input for "-" or None; decompress, decode to UTF-8.
+    """Open a path, or standard input for "-" or None, as decompressed UTF-8.
 
-    Compression is known by the suffix of the path, else by the first bytes. encoding is
-    one of `known_encoding`. Raises UsageError when there is no such file to read,
-    InputError when reading fails or data are damaged, or of another encoding.
+    Compression is detected from the suffix, else from the first bytes. encoding is
+    a result of `known_encoding`. Raises UsageError if there is no such file to read,
+    InputError if reading fails or data are damaged or in another encoding.
     """
     name, suffix = "standard input", compression(path or "")
     with contextlib.ExitStack() as stack:
@@ -234,10 +235,10 @@ def open_input(
 def unpacked(
     plain: BinaryIO, name: str, encoding: str | None = None, suffix: str | None = None
 ) -> io.BufferedReader:
-    """Decompress an open file by its name or suffix; decode it as in `open_input`.
+    """Decompress an open file by its name or suffix, and decode it.
 
-    Reading compressed data raises InputError if they are damaged, or unfold to more
-    than UNFOLDED bytes and RATIO times their own size.
+    Reading compressed data raises InputError if they are damaged, or expand to more
+    than UNFOLDED bytes and RATIO times their size.
     """
     stream = cast(io.BufferedReader, plain)
     if suffix := compression(name) if suffix is None else suffix:
@@ -250,7 +251,7 @@ def unpacked(
 def first_lines(
     stream: io.BufferedReader, count: int, size: int = AHEAD
 ) -> tuple[bytes, io.BufferedReader]:
-    """Return the first lines of a stream, size bytes at most, and the stream unread."""
+    """Return a stream's first lines, up to `size` bytes, and the stream unread."""
     start = stream.tell() if stream.seekable() else None
     head = b""
     for _ in range(count):
@@ -262,7 +263,7 @@ def first_lines(
 
 
 def joined(head: bytes, rest: BinaryIO) -> io.BufferedReader:
-    """Return a stream of some bytes, followed by the rest of an open one."""
+    """Return a stream of some bytes followed by the rest of an open stream."""
 
     def blocks() -> Iterator[bytes]:
         yield head
@@ -273,12 +274,12 @@ def joined(head: bytes, rest: BinaryIO) -> io.BufferedReader:
 
 
 def buffered(blocks: Iterator[bytes]) -> io.BufferedReader:
-    """Return a stream of bytes that come in blocks."""
+    """Wrap blocks of bytes in a buffered stream."""
     return io.BufferedReader(cast(io.RawIOBase, _Blocks(blocks)), _BUFFER)
 
 
 class _Blocks(io.RawIOBase):
-    """A stream of bytes that come in blocks."""
+    """A stream over blocks of bytes."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         super().__init__()
@@ -301,7 +302,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _File(io.FileIO):
-    """A file, or standard input, with errors of one line."""
+    """A file or standard input with one-line errors."""
 
     def __init__(self, file: str | int, name: str) -> None:
         super().__init__(file, "rb", closefd=isinstance(file, str))
@@ -352,23 +353,23 @@ HEAD = max(map(len, _MAGIC))
 
 
 def compression(name: str) -> str:
-    """Return the compression suffix of a file name, or an empty string."""
+    """Return the compression suffix of a file name, or ""."""
     suffix = Path(name).suffix.lower()
     return suffix if suffix in COMPRESSIONS else ""
 
 
 def plain_name(name: str) -> str:
-    """Return a name without the suffix of its compression."""
+    """Return a name without its compression suffix."""
     return name[: len(name) - len(compression(name))]
 
 
 def recognised(head: bytes) -> str:
-    """Return the suffix of the compression that data begin with, or an empty string."""
+    """Return the suffix of the compression that data begin with, or ""."""
     return next((_MAGIC[magic] for magic in _MAGIC if head.startswith(magic)), "")
 
 
 def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
-    """Return the stream from its beginning, and the compression it begins with."""
+    """Return the stream from its start, and the compression it begins with."""
 
     def undecided() -> bool:
         return any(magic.startswith(head) and magic != head for magic in _MAGIC)
@@ -384,7 +385,7 @@ def _recognised(plain: io.BufferedReader) -> tuple[io.BufferedReader, str]:
 
 
 def zstandard() -> Any:
-    """Import the library of .zst, which has no types."""
+    """Import the .zst library, which has no type annotations."""
     try:
         import zstandard
     except ImportError:
@@ -393,10 +394,10 @@ def zstandard() -> Any:
 
 
 def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
-    """Yield the decompressed data of a stream: all frames, to the end of the file.
+    """Yield the decompressed data of a stream: all frames, to the end.
 
-    The readers of the libraries do not notice a cut-off end (zstd), and leave out the
-    rest of a file from the first damaged frame on (bz2, xz). Raises EOFError for
+    The libraries' readers do not notice a truncated end (zstd), and drop the
+    rest of a file after the first damaged frame (bz2, xz). Raises EOFError for
     damaged data, and MissingExtra.
     """
     damaged: tuple[type[Exception], ...] = OSError, zlib.error, lzma.LZMAError
@@ -436,7 +437,7 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
 
 
 class _SwollenError(Exception):
-    """Compressed data unfold to more than texts do."""
+    """Compressed data expand more than texts do."""
 
 
 class _Measured:
@@ -446,14 +447,14 @@ class _Measured:
         self._stream, self.size = stream, 0
 
     def read(self, size: int) -> bytes:
-        """Read at most so many bytes."""
+        """Read up to `size` bytes."""
         data = self._stream.read(size)
         self.size += len(data)
         return data
 
 
 def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
-    """Yield decompressed data, up to the size that texts might unfold to."""
+    """Yield decompressed data, up to the size that texts might expand to."""
     size = 0
     for block in blocks:
         size += len(block)
@@ -463,24 +464,24 @@ def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
 
 
 def _check_padding(size: int, suffix: str) -> None:
-    """Refuse padding behind a frame that the format does not know."""
+    """Reject padding after a frame that the format does not define."""
     if suffix == ".xz" and size % 4:
         raise EOFError
 
 
 def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
-    """Yield decompressed data; an InputError for them names the file."""
+    """Yield decompressed data, with the file's name in InputError messages."""
     try:
         yield from blocks
     except _SwollenError:
         raise InputError(
             f"{name}: unfolds to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
-            "size, as a file made to fill a disk does; if it is none, unpack it first"
+            "size, which may be an attack; if you trust it, decompress it first"
         ) from None
     except EOFError:
         raise InputError(
-            f"{name}: damaged or cut off, or not {suffix} data at all; pack it again, "
-            f"or leave {suffix} out of its name"
+            f"{name}: damaged or truncated, or not {suffix} data; compress it again, "
+            f"or remove {suffix} from its name"
         ) from None
 
 
@@ -488,9 +489,9 @@ _BIG_ENDIAN = {"utf-16-le": codecs.BOM_UTF16_BE, "utf-32-le": codecs.BOM_UTF32_B
 
 
 def known_encoding(name: str) -> str | None:
-    """Return the encoding of a name as Python has it; None for UTF-8.
+    """Return Python's name for an encoding; None for UTF-8.
 
-    Raises UsageError for a name of none, and for one that is not of characters.
+    Raises UsageError for an unknown name, or a codec that is not for text.
     """
     try:
         known = codecs.lookup(name).name
@@ -506,9 +507,9 @@ def known_encoding(name: str) -> str | None:
 
 
 def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[bytes]:
-    """Yield a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
+    """Yield a stream converted to UTF-8, including its byte order mark.
 
-    Raises InputError for bytes that are not of the encoding.
+    Raises InputError for bytes that are invalid in the encoding.
     """
     decoder = codecs.getincrementaldecoder(encoding)()
     past, block = 0, b"-"
@@ -529,9 +530,9 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
         except UnicodeError as error:
             at = past - len(waiting) + getattr(error, "start", 0)
             raise InputError(
-                f"{name}: not valid {encoding}, or not written back unchanged (near "
-                f"byte {at}); give another {option('encoding')}, or convert the file "
-                "to UTF-8"
+                f"{name}: not valid {encoding}, or bytes do not round-trip (near byte "
+                f"{at}); give another {option('encoding')}, or convert the file to "
+                "UTF-8"
             ) from None
         past += len(block)
         yield text.encode()

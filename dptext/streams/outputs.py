@@ -1,8 +1,8 @@
-"""Outputs: complete files at their targets, or none; several appear together.
+"""Outputs: complete files at their targets or none; several appear together.
 
-An output grows in a hidden file beside its target, locked by the process that writes
-it, and is renamed when it is complete, unless another run was faster. A process that
-was killed leaves its part behind without a lock; the next run to the same output clears
+An output is written to a hidden file beside its target, locked by the writing process,
+and renamed when it is complete, unless another run was faster. A process that was
+killed leaves its part behind without a lock; the next run to the same output removes
 it.
 """
 
@@ -50,7 +50,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 @contextlib.contextmanager
 def reported(name: str) -> Iterator[None]:
-    """Turn an error of the operating system into one line."""
+    """Turn an operating system error into one line."""
     try:
         yield
     except (BrokenPipeError, OutputError):
@@ -60,11 +60,11 @@ def reported(name: str) -> Iterator[None]:
 
 
 class OutputFile:
-    """An opened output: write to `stream`; `digest` and `size` are known at the end.
+    """An open output: write to `stream`; `digest` and `size` are known at the end.
 
-    A file is at its target once it is published; with held, bytes for a pipe wait until
-    then, too, in a file without a name. With encoding, one of `known_encoding`, bytes
-    are written to `stream` as UTF-8 and leave in the encoding.
+    A file is at its target once published; with held, bytes for a pipe wait until
+    then too, in an unnamed file. With encoding, a result of `known_encoding`, bytes
+    are written to `stream` as UTF-8 and converted.
     """
 
     def __init__(
@@ -140,16 +140,16 @@ class OutputFile:
 
     @property
     def can_be_discarded(self) -> bool:
-        """Return whether no other process can read the output until it is published."""
+        """Return whether no process can read the output before it is published."""
         return self.part is not None or self._pipe is not None
 
     @property
     def replaced(self) -> int:
-        """Return the number of characters written as "?", which the encoding lacks."""
+        """Return how many characters the encoding lacks, which were written as "?"."""
         return 0 if self._encoded is None else self._encoded.replaced
 
     def complete(self) -> None:
-        """Flush all buffers; the bytes of a file are then on the disk."""
+        """Flush all buffers; a file's bytes are then on disk."""
         if self.digest is not None:
             return
         with reported(self._name):
@@ -162,7 +162,7 @@ class OutputFile:
 
     @contextlib.contextmanager
     def content(self) -> Iterator[BinaryIO]:
-        """Open the bytes of a complete output that nobody can read yet, for a block."""
+        """Open a complete, unpublished output's bytes for a block."""
         assert self.can_be_discarded
         with reported(self._name):
             if self.part is not None:
@@ -175,10 +175,10 @@ class OutputFile:
                 yield file
 
     def publish(self) -> None:
-        """Rename a complete file to its target; send the waiting bytes to a pipe.
+        """Rename a complete file to its target; send held bytes to a pipe.
 
-        An earlier file at the target is kept until `settle` decides which one stays.
-        Raises OutputError if another run or program wrote another one meanwhile.
+        A previous file at the target is kept until `settle` decides which one stays.
+        Raises OutputError if another run or program has written it meanwhile.
         """
         with reported(self._name):
             if self._pipe is not None:
@@ -197,7 +197,7 @@ class OutputFile:
         self.part = None
 
     def _put(self, part: Path) -> None:
-        """Rename the part, unless another file appears at the target right now."""
+        """Rename the part, unless another file appears at the target meanwhile."""
         old = _backup(self._target)
         if old is None:
             with contextlib.suppress(FileExistsError):
@@ -209,14 +209,14 @@ class OutputFile:
             old[0].unlink()
             old[1].close()
             raise OutputError(
-                f"{self._name}: another run wrote this file meanwhile; it stays, and "
-                "that of this run is discarded: use it, or name another output"
+                f"{self._name}: another run has just written this file, so this run's "
+                "output was discarded: use that file, or name another output"
             )
         self._old, self._is_backed_up = old, True
         os.replace(part, self._target)
 
     def settle(self, stays: bool) -> None:
-        """Keep the new file for good, or put the earlier one back."""
+        """Keep the new file for good, or restore the previous one."""
         target, old = self._target, self._old
         if self._is_backed_up:
             with contextlib.suppress(OSError):
@@ -232,7 +232,7 @@ class OutputFile:
         self._close()
 
     def discard(self) -> None:
-        """Leave nothing behind, and the target unchanged."""
+        """Remove everything, leaving the target unchanged."""
         if self.part is not None:
             with contextlib.suppress(OSError):
                 self.part.unlink()
@@ -258,7 +258,7 @@ def _standard() -> BinaryIO:
 
 
 def _hidden(target: Path) -> tuple[Path, BinaryIO]:
-    """Clear parts of killed runs beside a target; open a new locked part for it."""
+    """Remove parts of killed runs beside a target; open a new locked part."""
     _clear(target)
     while True:
         part = _part_name(target)
@@ -272,10 +272,10 @@ def _hidden(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
-    """Link a file to a second name, hidden and locked; None if there is no such file.
+    """Link a file to a second, hidden and locked name; None if it is missing.
 
-    On a file system without links it is copied to that name and synced. The target
-    stays in its place throughout.
+    On a file system without links it is copied and synced. The target
+    stays in place throughout.
     """
     try:
         file = target.open("rb")
@@ -301,7 +301,7 @@ def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
 
 
 def _create(part: Path, target: Path) -> None:
-    """Rename a file to a free name. Raises FileExistsError if it is taken."""
+    """Rename a file to an unused name. Raises FileExistsError if it exists."""
     try:
         os.link(part, target)
     except FileExistsError:
@@ -323,18 +323,18 @@ def _prefix(target: Path) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Return whether a name is that of an unfinished output."""
+    """Return whether a name is an unfinished output's."""
     return _PART.fullmatch(name) is not None
 
 
 def _lock(file: BinaryIO) -> None:
-    """Lock a file until it is closed; without locks nothing is ever cleared."""
+    """Lock a file until it is closed; without locks nothing is ever removed."""
     with contextlib.suppress(OSError):  # not every file system has locks
         fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def _clear(target: Path) -> None:
-    """Remove the parts of a target that no process holds."""
+    """Remove a target's parts that no process has locked."""
     own = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{8}\.part")
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     with contextlib.suppress(OSError):
@@ -347,7 +347,7 @@ def _clear(target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename last; not every system can."""
+    """Make a rename durable, where the system supports it."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -357,9 +357,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _compressed(plain: BinaryIO, suffix: str) -> BinaryIO | None:
-    """Return a compressing stream over another; None for any other suffix.
+    """Return a compressing stream over another, None for any other suffix.
 
-    No name, time or size enters the compressed data, so that equal outputs have equal
+    Compressed data contain no name, time or size, so that equal outputs have equal
     bytes.
     """
     if suffix == ".gz":
@@ -376,7 +376,7 @@ def _compressed(plain: BinaryIO, suffix: str) -> BinaryIO | None:
 
 
 class _Sink(io.RawIOBase):
-    """The last stage before the file: counts every byte into the digest."""
+    """The last stage before the file: adds every byte to the digest."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         super().__init__()
@@ -400,7 +400,7 @@ class _Sink(io.RawIOBase):
 
 
 class Encoded:
-    """Writes UTF-8 in another encoding, with "?" for characters that this lacks."""
+    """Converts UTF-8 to another encoding, with "?" for characters it lacks."""
 
     def __init__(self, stream: BinaryIO, encoding: str) -> None:
         #: The number of characters written as "?".
@@ -410,11 +410,11 @@ class Encoded:
 
     @property
     def closed(self) -> bool:
-        """Return whether the stream below is closed."""
+        """Return whether the underlying stream is closed."""
         return self._stream.closed
 
     def write(self, data: bytes) -> int:
-        """Write bytes of UTF-8."""
+        """Write UTF-8 bytes."""
         text = self._decoder.decode(data)
         try:
             written = text.encode(self._encoding)
@@ -426,14 +426,14 @@ class Encoded:
         return len(data)
 
     def flush(self) -> None:
-        """Flush the stream below."""
+        """Flush the underlying stream."""
         self._stream.flush()
 
 
 class Quarantine:
-    """A file to which records are added; a run that fails takes its own back.
+    """A file that records are appended to; a failed run removes what it added.
 
-    Only its owner may read a new one.
+    A new file is readable only by its owner.
     """
 
     def __init__(self, path: str) -> None:
@@ -445,19 +445,19 @@ class Quarantine:
             self._before = os.fstat(self._file.fileno()).st_size
 
     def add(self, data: bytes) -> None:
-        """Add bytes at the end. Raises OutputError when they cannot be written."""
+        """Append bytes. Raises OutputError if writing fails."""
         with reported(str(self._path)):
             self._file.write(data)
 
     def complete(self) -> None:
-        """Flush all buffers; the bytes of a file are then on the disk."""
+        """Flush all buffers; a file's bytes are then on disk."""
         with reported(str(self._path)):
             self._file.flush()
             if self._path.is_file():
                 os.fsync(self._file.fileno())
 
     def close(self, stays: bool) -> None:
-        """Keep the added records, or take them back."""
+        """Keep the appended records, or remove them."""
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
@@ -469,10 +469,10 @@ class Quarantine:
 
 
 class Release:
-    """Several outputs: all appear or none; a `with` block discards the rest.
+    """Several outputs: all appear or none; a `with` block discards unpublished ones.
 
-    They appear in the reverse order of opening, the first one last. So data that are
-    opened before their report never stand without it.
+    They appear in reverse order of opening, the first one last. So data
+    opened before their report never appear without it.
     """
 
     def __init__(self) -> None:
@@ -491,17 +491,17 @@ class Release:
     def open(
         self, path: str | None, encoding: str | None = None, *, held: bool = False
     ) -> OutputFile:
-        """Open an output of this release; encoding and held as in OutputFile."""
+        """Open an output of this release; encoding and held: as in OutputFile."""
         self._outputs.append(OutputFile(path, encoding, held=held))
         return self._outputs[-1]
 
     def open_quarantine(self, path: str) -> Quarantine:
-        """Open a file to which this release adds."""
+        """Open a file that this release appends to."""
         self._quarantines.append(Quarantine(path))
         return self._quarantines[-1]
 
     def complete(self) -> None:
-        """Flush all outputs, so that little can fail from here on.
+        """Flush all outputs, so that little can fail afterwards.
 
         Raises OutputError.
         """
@@ -511,7 +511,7 @@ class Release:
             output.complete()
 
     def commit(self) -> None:
-        """Let all outputs appear, or none. Raises OutputError."""
+        """Make all outputs appear, or none. Raises OutputError."""
         self.complete()
         begun: list[OutputFile] = []
         stay = False
@@ -531,9 +531,9 @@ class Release:
 
 @contextlib.contextmanager
 def open_output(path: str | None) -> Iterator[OutputFile]:
-    """Open an output; a file appears only when the block ends well.
+    """Open an output; a file appears only if the block succeeds.
 
-    None and "-" stand for standard output. Raises OutputError when writing fails; a
+    None and "-" mean standard output. Raises OutputError if writing fails; a
     closed pipe stays a BrokenPipeError.
     """
     with Release() as release:

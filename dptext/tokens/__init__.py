@@ -1,1 +1,1 @@
-"""Splitting texts into pieces, and putting them together again."""
+"""Splits texts into pieces, and joins them again."""

@@ -1,10 +1,10 @@
-"""Street addresses with a house number: a form that is known by the street's word.
+"""Street addresses with a house number, recognised by the word for a street.
 
-"12 may street", "high street north 14": the number and the word of the street decide,
+"12 may street", "high street north 14": the number and the street word decide,
 whatever the words between them are, unless a function word or a word of a public list
 ("5 minute drive") is among them. The layout has 1 for each digit and {P} for the name.
 
-Addresses of machines are here as well: those for documentation are written.
+Network addresses are here as well; they are replaced by documentation addresses.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def find_layout(text: str) -> str:
 
 
 def write(layout: str, draws: Integers) -> str:
-    """Return a random address of a layout; no number begins with 0."""
+    """Return a random address with a layout; no number begins with 0."""
     out, begins = [], True
     for each in layout:
         if each == "1":
@@ -87,7 +87,7 @@ def write(layout: str, draws: Integers) -> str:
 
 
 def find_machine_layout(text: str) -> str:
-    """Return the layout of an address of a machine."""
+    """Return the layout of a network address."""
     if "::" in text or text.count(":") > 1:
         return ":"
     behind = re.search(r"[:/][0-9]+$", text)
@@ -95,7 +95,7 @@ def find_machine_layout(text: str) -> str:
 
 
 def write_machine(layout: str, draws: Integers) -> str:
-    """Return a random address of a machine."""
+    """Return a random network address."""
     if layout == ":":
         return f"2001:db8::{draws.below(65_535) + 1:x}"
     host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"

@@ -1,14 +1,14 @@
-"""Candidates: words that could join a list of words that many people wrote.
+"""Candidates for a list of words that many people wrote.
 
 A candidate is a word that a policy replaces, of 2 to 40 letters with apostrophes or
 hyphens inside, and in no public list of names of persons, places, organisations, months
-and weekdays, or of special categories of personal data; nor is a part of it. This
-follows from its spelling and its place alone. It counts as it is written; the first
-word of a sentence counts in lower case if the dictionary has it so and a word in lower
-case follows, as behind no name of a signature. Words that the dictionary has in lower
-case may join without a look at them. The dictionary is English: in runs without English
-texts no word joins so, and with other languages the lists of names and special
-categories of all of them count.
+and weekdays, or of special categories of personal data; neither is any part of it. This
+depends only on its spelling and position. It counts as written; the first word of a
+sentence counts in lower case if the dictionary has it so and a lower-case word follows,
+unlike in a signature. Words that the dictionary has in lower case may join without
+confirmation. The dictionary is English: in runs without English texts no word joins
+that way, and with other languages the lists of names and special categories of all of
+them count.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ _COUNTED[[kinds.COMMON, kinds.CALENDAR]] = False
 
 
 class Candidates:
-    """Finds the candidates of texts, and tells which may join by themselves."""
+    """Finds candidates in texts, and decides which may join without confirmation."""
 
     def __init__(self, policy: Policy, lexicon: Lexicon, base: Lexicon) -> None:
-        """Take a policy and its lexicon; base: the lexicon that has a dictionary.
+        """Prepare for a policy and its lexicon; base: the lexicon with a dictionary.
 
         Raises UsageError for a policy without common words.
         """
         if not policy.common:
             raise UsageError(
-                "words are built for profiles that copy common words: give the "
+                "word lists are only for profiles that copy common words: use the "
                 "profile readable"
             )
         self._tokenizer = Tokenizer(lexicon, policy, every_text=True)
@@ -99,15 +99,15 @@ class Candidates:
         return digest_of_data([*digests, lists])
 
     def joins(self, word: str) -> bool:
-        """Tell whether a candidate may join without a look at it."""
+        """Return whether a candidate may join without confirmation."""
         return self._may_join and word in self._dictionary
 
     def find(
         self, texts: Sequence[str], records: Ints | None = None
     ) -> Iterator[tuple[int, str]]:
-        """Yield each candidate of texts with the number of its text.
+        """Yield the candidates in texts with their text numbers.
 
-        records (r,): the record of each text, from 0 on; None if each is one.
+        records (r,): the record of each text, from 0 on; None if each text is a record.
         """
         words = self._tokenizer.words(texts, records)
         flags, pieces, ends = words.flags.copy(), words.pieces, words.ends
@@ -142,10 +142,10 @@ class Candidates:
         begin: int,
         end: int,
     ) -> tuple[int, int]:
-        """Return the first and last piece of the word that a piece is a part of."""
+        """Return the first and last piece of the word around a piece."""
 
         def is_hyphen(mark: int) -> bool:
-            """Tell whether a hyphen joins the pieces before and behind it."""
+            """Return whether a hyphen joins the pieces before and after it."""
             beside = flags[[mark - 1, mark + 1]].tolist()
             return (
                 pieces[mark] == "-"
@@ -162,7 +162,7 @@ class Candidates:
 
     @staticmethod
     def _goes_on(flags: Flags, after: int, end: int) -> bool:
-        """Tell whether a word in lower case follows, so that no signature stands."""
+        """Return whether a lower-case word follows, which rules out a signature."""
         if after == end:
             return False
         flag = int(flags[after])
@@ -171,7 +171,7 @@ class Candidates:
 
     @staticmethod
     def _opens(pieces: Sequence[str], flags: Flags, at: int, begin: int) -> bool:
-        """Tell whether a piece is the first word of a text, line or sentence."""
+        """Return whether a piece is the first word of a text, line or sentence."""
         for before in range(at - 1, begin - 1, -1):
             flag = int(flags[before])
             if flag & kinds.ENDER:
@@ -182,7 +182,7 @@ class Candidates:
         return True
 
     def _candidate(self, body: str, opens: bool) -> str:
-        """Return a candidate as it counts, "" for another word."""
+        """Return a candidate in the form that counts, "" for other words."""
         known = self._known.get((body, opens))
         if known is None:
             known = self._known[body, opens] = self._judge(common.spelled(body), opens)
@@ -199,7 +199,7 @@ class Candidates:
         return word
 
     def _is_listed(self, word: str) -> bool:
-        """Tell whether a public list has a word, in any capitals."""
+        """Return whether a public list contains a word, ignoring case."""
         key = key_of(word)
         title = key.capitalize()
         persons = language_data.person_names(self._language)
@@ -212,7 +212,7 @@ class Candidates:
 
 
 def _excluded(language: str) -> frozenset[str]:
-    """Return the words of a language that are never candidates, as keys."""
+    """Return a language's words that are never candidates, as keys."""
     lists = languages.language_lists(language)
     calendar = frozenset(map(key_of, (*lists.months, *lists.weekdays)))
     people = lists.names | lists.demonyms | lists.special | calendar

@@ -1,4 +1,4 @@
-"""Codes of letters and digits, such as order numbers, by their spelling."""
+"""Codes of letters and digits, such as order numbers, recognised by spelling."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SOCIAL_SECURITY, _NO_AREA = "111-11-1111", "666"
 
 
 def is_code(text: str) -> bool:
-    """Tell whether a piece is a code, as of an order or a serial number.
+    """Return whether a piece is a code, such as an order or serial number.
 
     These are codes: "#" with digits; a part of letters and digits with three digits, or
     with two if it has no small letters or changes twice between letters and digits;
@@ -94,7 +94,7 @@ def find_layout(text: str) -> str:
 
 
 def write(layout: str, draws: Integers) -> str:
-    """Return a random code of a layout."""
+    """Return a random code with a layout."""
     if _OF_STATE.match(layout):
         state = STATES[draws.below(len(STATES))]
         digits = draws.characters(DIGITS, layout.count("1"))

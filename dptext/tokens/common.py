@@ -1,9 +1,9 @@
-"""Common words, which are copied: recognised by their spelling alone.
+"""Common words, which are copied: recognised only by their spelling.
 
-Common are the N commonest words of a lexicon that it writes in lower case, and its
-function words; with `opinion: keep` words of opinion of a public list, too. Words of a
-special category of personal data (health, religion, crime, ...) and single letters
-other than function words are never common. These are copied:
+Common words are the N most frequent words of a lexicon that it writes in lower case,
+and its function words; with `opinion: keep` also opinion words from a public list.
+Words of a special category of personal data (health, religion, crime, ...) and single
+letters other than function words are never common. These are copied:
 
 - a common word in lower case, at any place, but names beside a cue
   (dptext.tokens.name_cues);
@@ -123,7 +123,7 @@ _DIVIDES = re.compile("[-_'’]")
 
 
 class CommonWords:
-    """The common words of a lexicon: its commonest words, and its function words."""
+    """A lexicon's common words: its most frequent words, and its function words."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class CommonWords:
         self.are_many = len(self.words) >= MANY_COMMON
 
     def _read_short_forms(self) -> None:
-        """Read the lists of short forms, and of words copied at some places."""
+        """Read the lists of short forms, and of words copied in some positions."""
         lists = language_data.short_forms(self._language)
         small = lists.get("small", _NO_WORDS)
         # A single capital letter may be an initial.
@@ -210,22 +210,22 @@ class CommonWords:
 
     @property
     def odd(self) -> frozenset[str]:
-        """Return words that have bits of their own, or are read as others."""
+        """Return words that have their own bits or are read as other words."""
         return frozenset({*self._titles, *LITTLE, *self.read_as, *self.at_places})
 
     def is_copied_emoji(self, body: str) -> bool:
-        """Tell whether all pictures of a piece are copied."""
+        """Return whether all emoji in a piece are copied."""
         return body[:1] in self.emoji and self.emoji.issuperset(body)
 
     @property
     def elisions(self) -> bool:
-        """Tell whether words are divided after elisions."""
+        """Return whether words are split after elisions."""
         return self._language in ELIDING
 
     def code(self, body: str, key: str) -> int:
         """Return the kind and bits of a word with a key.
 
-        kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
+        kinds.COMMON: copied in any position; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
         if body in self.words and body not in self._titles:  # a fast path
@@ -245,12 +245,12 @@ class CommonWords:
         return bits
 
     def is_listed(self, body: str) -> bool:
-        """Return whether a copied word is on the list of words many people wrote."""
+        """Return whether a copied word is in the list of words many people wrote."""
         word = spelled(body)
         return word in self.listed or key_of(word) in self.listed
 
     def code_listed(self, body: str) -> int:
-        """Return the bits of a word that many people wrote, 0 for others."""
+        """Return the bits of a word that many people wrote, 0 for other words."""
         word = spelled(body)
         if word in self.listed:
             return kinds.COMMON
@@ -287,14 +287,14 @@ class CommonWords:
         return STARTS if self._is_noun(key) else STARTS | HEADED
 
     def _is_shouted(self, key: str) -> bool:
-        """Tell whether a common word is copied in capitals: no noun, or an opinion."""
+        """Return whether a common word is copied in capitals (no noun, or opinion)."""
         if key in self._opinions and self._tells(key):
             return len(key) >= _LEAST_OPINION and not self._is_named(key)
         is_long = len(key) >= _LONG_CAPITALS
         return is_long and not (self._is_noun(key) or self._is_named(key))
 
     def _tells(self, key: str) -> bool:
-        """Tell whether a word of opinion is a noun, an adjective or an adverb."""
+        """Return whether an opinion word is a noun, adjective or adverb."""
         row = self._rows.get(key, -1)
         known = self._parts is not None and row >= 0
         return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
@@ -306,14 +306,14 @@ class CommonWords:
         return known and PARTS[self._parts[row]] == "verb"  # type: ignore[index]
 
     def _is_noun(self, key: str) -> bool:
-        """Tell whether a word is mostly a noun or name, or of unknown part."""
+        """Return whether a word is mostly a noun or name, or of unknown class."""
         row = self._rows.get(key, -1)
         if self._parts is None or row < 0:
             return True
         return PARTS[self._parts[row]] in _NOUNS
 
     def _is_named(self, key: str) -> bool:
-        """Tell whether a word in capitals may be a name."""
+        """Return whether a capitalised word may be a name."""
         title = key.capitalize()
         return (
             not self._names
@@ -328,9 +328,10 @@ class CommonWords:
 
     @cached_property
     def english_weights(self) -> Floats:
-        """Return how much each copied word counts for an English text: (V + 1,).
+        """Return how much each copied word suggests English: (V + 1,).
 
-        1, for words of several languages 0, and for function words among these half.
+        The weight is 1; for words of several languages 0, or 0.5 if they are function
+        words.
         """
         lists = language_data.common_lists(self._language)
         weights = np.ones(len(self._rows) + 1)
@@ -340,9 +341,9 @@ class CommonWords:
         return weights
 
     def english_weight(self, body: str) -> float:
-        """Return how much a word of a list of the owner counts for an English text.
+        """Return how much a word in the owner's list suggests English.
 
-        As without the list: a word that is not common anyway counts 0.
+        It counts as without the list: a word that is not otherwise common counts 0.
         """
         key = key_of(body)
         known = key in self.words
@@ -350,9 +351,9 @@ class CommonWords:
 
     @cached_property
     def rows(self) -> Ids:
-        """Return the rows of words that are never replaced: (m,) int32.
+        """Return rows of words that are never replaced: (m,) int32.
 
-        They are copied in lower case, or always divided.
+        They are copied in lower case, or always split.
         """
         copied = self.words | self._copied | self._titles
         copied |= {each for each in self.listed if each.islower()}
@@ -363,28 +364,28 @@ class CommonWords:
         return np.array(sorted(map(self._rows.__getitem__, known)), np.int32)
 
     def content(self, lexicon: Lexicon) -> Ids:
-        """Return the rows of common words other than function words: (m,) int32."""
+        """Return rows of common words other than function words: (m,) int32."""
         wanted = (self.words - self._function) & lexicon.row_of.keys()
         rows = map(lexicon.row_of.__getitem__, wanted)
         return np.array(sorted(rows), np.int32)
 
     def _is_one(self, key: str) -> bool:
-        """Tell whether a word of the vocabulary is never divided."""
+        """Return whether a vocabulary word is never split."""
         if not _DIVIDES.search(key) or key in numbers.NAMES:
             return True
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
     def is_person(self, body: str) -> bool:
-        """Tell whether a known word with a capital is only a name of persons."""
+        """Return whether a known capitalised word is only a person's name."""
         if not (body[:1].isupper() and body[1:].islower()):
             return False
         return names.fold(key_of(body)) in self._persons
 
     def reads_as(self, body: str, key: str) -> str:
-        """Return the word that a word is read as by its spelling, "" for most.
+        """Return the word that a spelling is read as, "" for most words.
 
-        "US" is a place and "May" a month by their capitals, "twitter" a firm.
+        Capitals make "US" a place and "May" a month; "twitter" is a firm.
         """
         word = self.read_as.get(key, "")
         if not word or word == _FIRM:
@@ -393,7 +394,7 @@ class CommonWords:
 
 
 def spelled(body: str) -> str:
-    """Return a word as lists of words spell it: NFC, with straight apostrophes."""
+    """Normalise a word as in word lists: NFC, with straight apostrophes."""
     if body.isascii():  # as most are
         return body
     return unicodedata.normalize("NFC", body.replace("’", "'"))
@@ -406,7 +407,7 @@ def common_words(
     opinions: bool = False,
     listed: frozenset[str] = _NO_WORDS,
 ) -> CommonWords:
-    """Return the common words of a lexicon.
+    """Build the common words of a lexicon.
 
     listed: words that many people wrote.
 
@@ -424,7 +425,7 @@ def common_words(
 def _words(
     lexicon: Lexicon, count: int, opinions: bool
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the common words, and those among them that are so in lower case alone."""
+    """Return the common words, and those that are common only in lower case."""
     language = lexicon.language
     function = language_data.stop_words(language)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
@@ -453,7 +454,7 @@ def _words(
 
 
 def _compounds(language: str) -> frozenset[str]:
-    """Return the words of special categories with parts outside these categories."""
+    """Return special-category words whose parts are outside these categories."""
     special = language_data.special_words(language)
     return frozenset(
         key
@@ -469,7 +470,7 @@ def _union(
 
 
 def bits_of_mark(body: str) -> int:
-    """Return the bits of a mark, for the word after it."""
+    """Return a mark's bits, which affect the word after it."""
     if body == ".":
         return DOT
     return OPENS if body in OPENING else 0

@@ -1,4 +1,4 @@
-"""Dates and times: their layouts, and random ones of a layout.
+"""Dates and times: their layouts, and random ones with a layout.
 
 The layout of a date has fields and the characters between them: d or dd for a day (dth
 with an ending), n or nn for a month, mmm for a month's name of three letters and mmmm
@@ -81,7 +81,7 @@ def _times() -> tuple[re.Pattern[str], ...]:
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a date of a known layout, with a month or a day."""
+    """Return whether a text is a date with a known layout and a month or day."""
     match = next(filter(None, (each.fullmatch(text) for each in _dates())), None)
     if match is None:
         return False
@@ -121,30 +121,30 @@ def _field(key: str, part: str) -> str:
 
 
 def _cased(name: str, like: str) -> str:
-    """Write a name with the capitals of another."""
+    """Capitalise a name like another one."""
     if like.isupper():
         return name.upper()
     return name.capitalize() if like[:1].isupper() else name
 
 
 def write(layout: str, draws: Integers) -> str:
-    """Return a random date of a layout."""
+    """Return a random date with a layout."""
     is_named = _is_named(layout)
     return _FIELDS.sub(lambda each: _draw_field(each[0], draws, is_named), layout)
 
 
 def _draw_field(field: str, draws: Integers, is_named: bool) -> str:
-    """Return random text for a field of a layout with a month's name, or without."""
+    """Return random text for a field of a layout, with or without month name."""
     return _spell_field(field, _draw_value(field, draws, is_named))
 
 
 def _is_named(layout: str) -> bool:
-    """Tell whether a layout has the name of a month: no day begins with 0 beside it."""
+    """Return whether a layout has a month name, next to which no day begins with 0."""
     return _NAMED_MONTH.search(layout) is not None
 
 
 def _draw_value(field: str, draws: Integers, is_named: bool) -> int:
-    """Return a random number for a field of a layout: the year has four digits."""
+    """Return a random number for a layout's field; years have four digits."""
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
         month = draws.below(12) + 1
@@ -159,7 +159,7 @@ def _draw_value(field: str, draws: Integers, is_named: bool) -> int:
 
 
 def _spell_field(field: str, value: int) -> str:
-    """Return the text of a number in a field of a layout."""
+    """Format a number for a layout's field."""
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
         names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), MONTHS)
@@ -173,7 +173,7 @@ def _spell_field(field: str, value: int) -> str:
 
 
 class Day(NamedTuple):
-    """A date: its layout, and the numbers of its fields, which stand in any order."""
+    """A date: its layout and the numbers in its fields, in any order."""
 
     layout: str
     year: int
@@ -185,11 +185,11 @@ class Day(NamedTuple):
 
     @property
     def is_ambiguous(self) -> bool:
-        """Tell whether month and day may be read the other way round."""
+        """Return whether month and day could be swapped."""
         return is_ambiguous(self.layout)
 
     def is_before(self, other: Day) -> bool:
-        """Tell whether it is earlier than another date, however both are read."""
+        """Return whether it precedes another date however both are read."""
         latest = max((self.month, self.day), (self.day, self.month))
         if not self.is_ambiguous:
             latest = self.month, self.day
@@ -200,20 +200,20 @@ class Day(NamedTuple):
 
 
 def has_year(layout: str) -> bool:
-    """Tell whether a layout has a year."""
+    """Return whether a layout has a year."""
     return "yy" in layout
 
 
 def is_ambiguous(layout: str) -> bool:
-    """Tell whether a layout does not tell month and day apart, as 03/04/2024."""
+    """Return whether a layout leaves month and day ambiguous, like 03/04/2024."""
     return len(_NUMERIC_MONTHS.findall(layout)) == 2
 
 
 def read(text: str, layout: str, *, day_first: bool) -> Day:
-    """Return a date with a year as it is read: a public rule.
+    """Parse a date with a year by a public rule.
 
-    Of 03/04 the month is first unless day_first; a number above 12 is a day. Years of
-    two digits are those from 1950 to 2049.
+    In 03/04 the month comes first unless day_first; a number above 12 is a day. Years
+    of two digits are from 1950 to 2049.
     """
     match = next(filter(None, (pattern.fullmatch(text) for pattern in _dates())))
     parts = {key: part for key, part in match.groupdict().items() if part}
@@ -230,7 +230,7 @@ def read(text: str, layout: str, *, day_first: bool) -> Day:
 
 
 def month_and_day(text: str) -> tuple[int, int]:
-    """Return month and day of a date, the first number of 03/04 before the second."""
+    """Return a date's month and day; 03/04 is read with the month first."""
     match = next(filter(None, (pattern.fullmatch(text) for pattern in _dates())))
     parts = {key: part for key, part in match.groupdict().items() if part}
     if "either" in parts:
@@ -239,7 +239,7 @@ def month_and_day(text: str) -> tuple[int, int]:
 
 
 def tells_day_first(text: str) -> bool:
-    """Tell whether a date such as 13/04/2024 has the day first."""
+    """Return whether a date such as 13/04/2024 shows that the day comes first."""
     match = re.match(r"([0-9]{1,2})[-/]([0-9]{1,2})[-/]", text)
     return match is not None and int(match[1]) > 12 and int(match[2]) <= 12
 
@@ -254,21 +254,21 @@ def _month(parts: Mapping[str, str]) -> int:
 
 
 class Season(NamedTuple):
-    """Adjacent months of a year."""
+    """Consecutive months of a year."""
 
     year: int
     months: range
 
 
 def draw_season(draws: Integers) -> Season:
-    """Return a random season of the window, in one year."""
+    """Return a random season within one year of the window."""
     year = draws.between(*(draws.years or YEARS))
     first = draws.between(1, 13 - _SEASON)
     return Season(year, range(first, first + _SEASON))
 
 
 def draw(layout: str, draws: Integers, season: Season | None = None) -> Day | None:
-    """Return a random date of a layout with a year; None if the season has none."""
+    """Return a random date with a layout and year, None if the season has none."""
     fields = _FIELDS.findall(layout)
     is_named, year, values = _is_named(layout), 0, list[int]()
     for field in sorted(fields, key=lambda each: each[0] == "d"):
@@ -286,7 +286,7 @@ def draw(layout: str, draws: Integers, season: Season | None = None) -> Day | No
 
 
 def every(layout: str, years: tuple[int, int] | None) -> Iterator[Day]:
-    """Yield the dates that may be written in a layout, the earliest first."""
+    """Yield all dates that a layout can write, earliest first."""
     first, last = years or YEARS
     months = days = _fields(layout)["n"]
     if not is_ambiguous(layout):
@@ -296,7 +296,7 @@ def every(layout: str, years: tuple[int, int] | None) -> Iterator[Day]:
 
 
 def agree(one: str, two: str) -> bool:
-    """Return whether two layouts, both with a year, can write the same date."""
+    """Return whether two layouts with a year can write the same date."""
     if one == two:
         return True
     if is_ambiguous(one) or is_ambiguous(two):
@@ -306,7 +306,7 @@ def agree(one: str, two: str) -> bool:
 
 
 def can_write(day: Day, layout: str) -> bool:
-    """Tell whether a layout has the day and the month of a date."""
+    """Return whether a layout can write a date's day and month."""
     if is_ambiguous(layout):
         return True  # it agrees with its own dates alone
     fields = _fields(layout)
@@ -316,7 +316,7 @@ def can_write(day: Day, layout: str) -> bool:
 
 @cache
 def _fields(layout: str) -> Mapping[str, Sequence[int]]:
-    """Return the numbers of the month (n) and of the day (d) of a layout."""
+    """Return the numbers of a layout's month (n) and day (d) fields."""
     out: dict[str, list[int]] = {}
     for field in _FIELDS.findall(layout):
         first, last = _ends(field, _is_named(layout))
@@ -328,7 +328,7 @@ def _fields(layout: str) -> Mapping[str, Sequence[int]]:
 
 
 def _ends(field: str, is_named: bool) -> tuple[int, int]:
-    """Return the least and the greatest number of a field."""
+    """Return the smallest and largest number for a field."""
     if len(field.removesuffix("th")) == 1:
         return 1, 9
     if field[0] == "d":
@@ -337,7 +337,7 @@ def _ends(field: str, is_named: bool) -> tuple[int, int]:
 
 
 def spell(day: Day) -> str:
-    """Write a date in its layout."""
+    """Format a date in its layout."""
     left = [day.month, day.day]
 
     def fill(match: re.Match[str]) -> str:
@@ -427,13 +427,13 @@ def find_time_layout(text: str) -> str:
 
 
 def find_half(layout: str) -> str:
-    """Return a or p of a layout with am or pm, p with o'clock, "" for others."""
+    """Return "a" or "p" for a layout with am or pm ("p" for o'clock), else ""."""
     half = next((each for each in "ap" if f"{{{each}}}" in layout.lower()), "")
     return "p" if "clock" in layout else half
 
 
 def write_time(layout: str, draws: Integers) -> str:
-    """Return a random time of a layout."""
+    """Return a random time with a layout."""
     half = find_half(layout)
     is_short = "{S" not in layout
 

@@ -1,4 +1,4 @@
-"""Characters and numbers drawn from random integers, for forms and their layouts."""
+"""Characters and numbers from random integers, for forms and layouts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MORE = 8
 
 
 class Stream(Iterator[int]):
-    """64-bit integers of one piece: a row that was drawn before, then more lanes."""
+    """64-bit integers for a piece: a pre-drawn row, then further lanes."""
 
     def __init__(
         self, bits: RandomBits, number: int, row: Iterable[int], lane: int
     ) -> None:
-        """Draw on for a number of bits from a lane on, once the row is used up."""
+        """Continue with lanes from `lane` on once the row is used up."""
         self._bits, self._number, self._lane = bits, number, lane
         self._row = iter(row)
 
@@ -38,7 +38,7 @@ class Stream(Iterator[int]):
 
 
 class Integers:
-    """Bounded integers, characters and so on, from an iterator of 64-bit integers."""
+    """Draws bounded integers, characters etc. from 64-bit integers."""
 
     def __init__(
         self, integers: Iterator[int], years: tuple[int, int] | None = None
@@ -48,15 +48,15 @@ class Integers:
         self.years = years
 
     def below(self, bound: int) -> int:
-        """Return an integer below a bound; each with 1 / bound, up to bound / 2^64."""
+        """Return an integer below a bound, uniform up to bound / 2^64."""
         return next(self._integers) * bound >> 64
 
     def between(self, first: int, last: int) -> int:
-        """Return an integer from first to last."""
+        """Return an integer from first to last, inclusive."""
         return first + self.below(last - first + 1)
 
     def characters(self, choices: str, count: int = 1) -> str:
-        """Return random characters of the choices."""
+        """Return `count` random characters from the choices."""
         return "".join(choices[self.below(len(choices))] for _ in range(count))
 
 
@@ -66,19 +66,19 @@ def only_digits(text: str) -> str:
 
 
 def shape(text: str) -> str:
-    """Return 1 for each digit, A or a for each letter; others stay."""
+    """Replace each digit by 1 and each letter by A or a; others stay."""
     plain = re.sub("[0-9]", "1", text)
     return re.sub("[a-z]", "a", re.sub("[A-Z]", "A", plain))
 
 
 def put(layout: str, characters: str) -> str:
-    """Replace the letters and digits of a shape by characters, in order."""
+    """Replace a shape's letters and digits by characters, in order."""
     fill = iter(characters)
     return re.sub("[Aa01]", lambda _: next(fill), layout)
 
 
 def numeric_shape(text: str) -> str:
-    """Return 1 for each digit, 0 for a first zero of the first number; others stay."""
+    """Replace digits by 1, and a leading zero of the first number by 0."""
     first = re.search("[0-9]", text)
     digits = re.sub("[0-9]", "1", text)
     if first is None or first[0] != "0":
@@ -87,9 +87,9 @@ def numeric_shape(text: str) -> str:
 
 
 def draw_numbers(layout: str, draws: Integers, *, each: bool = False) -> str:
-    """Draw the digits of a numeric shape; the first is 0 only if it was 0.
+    """Draw the digits of a numeric shape; the first is 0 only if the shape has 0.
 
-    With each, this is also true of every number of several digits.
+    With each, this also holds for every number of several digits.
     """
     out, start, first = [], True, True
     for position, character in enumerate(layout):
@@ -109,7 +109,7 @@ def draw_numbers(layout: str, draws: Integers, *, each: bool = False) -> str:
 
 
 def draw_digits(body: str, draws: Integers) -> str:
-    """Replace each digit of a number by a random one, from chunks of nine."""
+    """Replace each digit of a number randomly, in chunks of nine."""
     digits: Iterator[str] = iter(())
 
     def fill(match: re.Match[str]) -> str:

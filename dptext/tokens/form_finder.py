@@ -1,4 +1,4 @@
-"""Finds pieces with a form (dptext.tokens.forms) in a text, in one pass.
+"""Finds pieces with a form (dptext.tokens.forms) in a text in a single pass.
 
 The earliest piece has priority, then the longest, then the first form of RULES.
 """
@@ -85,11 +85,11 @@ _AFTER_NUMBER = frozenset("(0123456789")
 
 
 class FormFinder:
-    """Finds pieces of some forms in texts.
+    """Finds pieces of given forms in texts.
 
-    Only places with a digit or a sign of a form are searched: first the chunk up to the
-    next space. Spaces are crossed only next to another number, or to a word of a date,
-    a time or an amount.
+    Only positions with a digit or a sign of a form are searched: first the chunk up to
+    the next space. Spaces are crossed only next to another number, or to a word of a
+    date, a time or an amount.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class FormFinder:
         self._memory: dict[str, tuple[Found, ...]] = {}
 
     def find(self, text: str) -> list[Found]:
-        """Return begin, end and layout of each piece in order, without overlaps."""
+        """Return start, end and layout of each piece in order, without overlaps."""
         forms: list[Found] = []
         end, finder = 0, None
         while hit := _TRIGGER.search(text, end):
@@ -157,7 +157,7 @@ class FormFinder:
         return forms
 
     def _around(self, text: str, end: int, begin: int, chunk: str) -> list[Found]:
-        """Return the pieces of a chunk, and those across the spaces around it."""
+        """Return pieces in a chunk, and pieces across the spaces around it."""
         inside = self._memory.get(chunk)
         if inside is None:
             inside = self._find_in_chunk(chunk)
@@ -186,7 +186,7 @@ class FormFinder:
         return some if len(some) < 2 else first(some)
 
     def _patterns_before(self, word: str, chunk: str) -> _Patterns:
-        """Return the forms of pieces that go on behind a chunk with a word."""
+        """Return the forms of pieces that continue with a word after a chunk."""
         if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
             is_begun = _POSTCODE_BEGIN.search(chunk)
             return [*self._numbers, *self._codes] if is_begun else self._numbers
@@ -198,7 +198,7 @@ class FormFinder:
     def _across(
         self, text: str, first: int, last: int, patterns: _Patterns
     ) -> Iterator[Found]:
-        """Yield the pieces with spaces that begin before `last`."""
+        """Yield the pieces containing spaces that begin before `last`."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
         # No piece begins at another place: to try these alone saves time.
@@ -243,9 +243,9 @@ class FormFinder:
 
 
 class WordFinder:
-    """Finds pieces of forms that are known by their words, not by digits or signs.
+    """Finds pieces of forms recognised by words, not digits or signs.
 
-    Only places near two number words, or near digits and a word for a street, are
+    Only positions near two number words, or near digits and a word for a street, are
     tried.
     """
 
@@ -260,7 +260,7 @@ class WordFinder:
         self._clues = self._number_words | self._streets
 
     def find(self, text: str, pieces: Sequence[str]) -> list[Found]:
-        """Return begin, end and layout of each piece of a text with these pieces."""
+        """Return start, end and layout of each such piece in a text."""
         few = self._clues.intersection(pieces)
         hyphens = bool(self._numbers) and "-" in text and bool(_HYPHENED.search(text))
         if not hyphens and (not few or (len(few) == 1 and self._is_alone(few, pieces))):
@@ -283,13 +283,13 @@ class WordFinder:
         return first([each for each in matches if _fits(text, *each)])
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
-        """Tell whether the only clue of a text begins no form."""
+        """Return whether the text's only clue begins no form."""
         (word,) = few
         begins = word in self._streets or word in _OLDEST
         return not begins and pieces.count(word) == 1
 
     def _near_numbers(self, pieces: Sequence[str], hyphens: bool) -> set[int]:
-        """Return the pieces with which a run of number words may begin."""
+        """Return the pieces where a run of number words may begin."""
         words = self._number_words
         hyphened = {
             number
@@ -308,7 +308,7 @@ class WordFinder:
         return here | {n for n in before if pieces[n].lower().strip() in _BEFORE_NUMBER}
 
     def _near_streets(self, pieces: Sequence[str]) -> set[int]:
-        """Return the pieces with which an address may begin."""
+        """Return the pieces where an address may begin."""
         here = set[int]()
         for at, piece in enumerate(pieces):
             if piece in self._streets:
@@ -320,7 +320,7 @@ class WordFinder:
 
 
 def _spaced_handle(text: str, end: int, begin: int, sign: str) -> list[Found]:
-    """Return the name of a user with spaces around its sign, if there is one."""
+    """Return a user name with spaces around its sign, if there is one."""
     if sign == "_":
         begin = max(text.rfind(each, end, max(begin - 1, end)) + 1 for each in " \n\t")
         begin = max(begin, end)
@@ -347,12 +347,12 @@ def _user_of_log(text: str, begin: int, chunk: str) -> Found | None:
 
 
 def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:
-    """Tell whether a piece goes with the words beside it."""
+    """Return whether a piece is compatible with its neighbouring words."""
     return layout.form is not Form.AGE or is_of_person(text, begin, end)
 
 
 def _spell(words: Iterable[str]) -> frozenset[str]:
-    """Return words in the capitals of texts, with a space before them and without."""
+    """Return words in all usual capitalisations, with and without leading space."""
     every = {each for w in words for each in (w, w.capitalize(), w.upper())}
     return frozenset(every | {f" {each}" for each in every})
 
@@ -370,7 +370,7 @@ _HYPHENED = re.compile(
 
 
 def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:
-    """Return the word behind `end` and before a chunk, and its place; or "age of"."""
+    """Return the last word between `end` and a chunk with its position, or "age of"."""
     before = max(text.rfind(" ", end, begin - 1) + 1, end)
     word = text[before : begin - 1]
     if "\n" in word:
@@ -382,7 +382,7 @@ def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:
 
 
 def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the begin and end of each piece of a form."""
+    """Yield the start and end of each piece with a form."""
     for begin, end, _ in _finder(form).find(text):
         yield begin, end
 
@@ -393,7 +393,7 @@ def _finder(form: Form) -> FormFinder:
 
 
 def first(forms: list[Found]) -> list[Found]:
-    """Return pieces by priority, without overlaps."""
+    """Return the pieces by priority, without overlaps."""
     kept: list[Found] = []
     rank = RANK.__getitem__
     for each in sorted(forms, key=lambda one: (one[0], -one[1], rank(one[2].form))):
@@ -404,7 +404,7 @@ def first(forms: list[Found]) -> list[Found]:
 
 @cache
 def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
-    """Return the words of a form before a number, and those after a number."""
+    """Return words that may precede, and words that may follow, a number per form."""
     # At once: a look at each character takes a hundredth of the time of one line.
     marks = {*re.findall(SIGN, "".join(map(chr, range(0x10000))))}
     currencies = {each.lower() for each in LISTS["currencies"]}

@@ -1,15 +1,15 @@
-"""Forms: pieces that are recognised by their spelling and replaced in the same layout.
+"""Forms: pieces recognised by spelling and replaced with the same layout.
 
 The layout is the only public part of a piece: the writer gets a layout and random bits,
 never the piece. The statement describes the layouts of each form
-(dptext.guarantees.sentences). Some written pieces belong to nobody: names of hosts are
-those of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849),
-telephone numbers those for fiction in North America or of no country, card numbers and
-IBANs those of no country. Codes and handles may be somebody's by chance, and so may
+(dptext.guarantees.sentences). Some written pieces belong to nobody: host names are
+from RFC 2606, network addresses are for documentation (RFC 5737, 3849),
+telephone numbers are for fiction in North America or of no country, card numbers and
+IBANs are of no country. Codes and handles may be somebody's by chance, as may
 telephone numbers that are written as codes.
 
-The form of a piece depends on its spelling alone, not on the words of a lexicon. The
-earliest piece of a text has priority, then the longest, then the first form of RULES.
+The form of a piece depends only on its spelling, not on the words of a lexicon. The
+earliest piece of a text has priority, then the longest, then the first form in RULES.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LISTS: Mapping[str, list[str]] = dict(language_data.sections("form_words"))
 
 
 def _any(name: str) -> str:
-    """Return a pattern for the words of a public list, the longest first."""
+    """Return a pattern matching a public list's words, longest first."""
     words = sorted(LISTS[name], key=len, reverse=True)
     return f"(?:{'|'.join(map(re.escape, words))})"
 
@@ -55,7 +55,7 @@ class FormLayout(NamedTuple):
 
 
 class FormRule(NamedTuple):
-    """How pieces of a form are found and replaced, with its descriptions."""
+    """How a form's pieces are found and replaced, with descriptions."""
 
     #: The form in statements.
     name: str
@@ -87,7 +87,7 @@ class FormRule(NamedTuple):
 
 
 def is_card(text: str) -> bool:
-    """Tell whether the check digit of a number is right (Luhn; ISO/IEC 7812-1)."""
+    """Return whether a number's check digit is valid (Luhn; ISO/IEC 7812-1)."""
     digits = only_digits(text)
     doubled = (2 * int(each) for each in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(n - (9 if n > 9 else 0) for n in doubled)
@@ -108,15 +108,15 @@ _NO_COUNTRY = "ZZ"  # ISO 3166-1 leaves it to users
 
 @cache
 def _iban_countries() -> Mapping[int, list[str]]:
-    """Return the countries of IBANs by number of characters."""
+    """Return IBAN countries by number of characters."""
     rows = language_data.sections("iban_lengths")
     return {int(length): countries for length, countries in rows}
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether length and check digits of an IBAN are right (ISO 13616).
+    """Return whether an IBAN's length and check digits are valid (ISO 13616).
 
-    The made-up country ZZ has the lengths of all others.
+    The fictitious country ZZ has the lengths of all others.
     """
     plain = text.replace(" ", "")
     countries = _iban_countries().get(len(plain), [])
@@ -550,7 +550,7 @@ RANK = {form: rank for rank, form in enumerate(RULES)}
 def compiled(
     form: Form, kind: Literal["patterns", "spaced", "worded"]
 ) -> tuple[re.Pattern[str], ...]:
-    """Compile the patterns of a form, with conditions on the text around a match."""
+    """Compile a form's patterns, with conditions on the surrounding text."""
     rule = RULES[form]
     patterns: tuple[str, ...] = getattr(rule, kind)
     return tuple(
@@ -560,7 +560,7 @@ def compiled(
 
 
 def matches(form: Form, text: str) -> bool:
-    """Tell whether a text is one piece of a form."""
+    """Return whether a text is a single piece of a form."""
     rule = RULES[form]
     if form is Form.MARKUP:
         return rule.accepts(text)
@@ -570,7 +570,7 @@ def matches(form: Form, text: str) -> bool:
 
 
 def find_layout(text: str, forms: Iterable[Form]) -> FormLayout | None:
-    """Return the layout of a text in the first form that matches, None without one."""
+    """Return the layout of the first matching form, or None."""
     for form in sorted(forms, key=RANK.__getitem__):
         if matches(form, text):
             return FormLayout(form, RULES[form].find_layout(text))
@@ -582,18 +582,18 @@ def write(
     integers: Iterator[int],
     years: tuple[int, int] | None = None,
 ) -> str:
-    """Return a random piece of a layout, from `count_integers` integers.
+    """Return a random piece with a layout, from `count_integers` integers.
 
-    years: the first and the last that may be written; None: any usual one.
+    years: the first and last year that may be written; None: any usual year.
     """
     return draw(layout, Integers(integers, years))
 
 
 def draw(layout: FormLayout, draws: Integers) -> str:
-    """Return a random piece of a layout."""
+    """Return a random piece with a layout."""
     return RULES[layout.form].write(layout.shown, draws)
 
 
 def count_integers(layout: FormLayout) -> int:
-    """Return a number of integers that is enough for a layout."""
+    """Return how many random integers suffice for a layout."""
     return max(INTEGERS, len(layout.shown) + 2)

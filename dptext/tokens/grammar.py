@@ -1,8 +1,8 @@
-"""The grammatical form of a word, by its spelling: a noun, a verb in -ing, an adverb.
+"""Grammatical forms of words by spelling: noun, verb in -ing, adverb etc.
 
-If a policy shows it (`grammar: show`), it follows from the word's part of speech in the
-lexicon and its ending, for unknown words from the ending alone. Words around it do not
-matter.
+If a policy shows it (`grammar: show`), the form is determined by the word's part of
+speech in the lexicon and its ending, for unknown words by the ending alone.
+Neighbouring words do not matter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 
 @lru_cache(maxsize=2)
 def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
-    """Return the form of each word, OTHER without parts of speech: (V,)."""
+    """Return each word's form, OTHER without parts of speech: (V,)."""
     if lexicon.parts is None or lexicon.language != "en":
         return np.zeros(len(lexicon.words), np.uint8)
     rows, past = lexicon.row_of, np.zeros(len(lexicon.words), bool)
@@ -43,7 +43,7 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
     characters, breaks = _bytes_of_words(lexicon)
 
     def have(*endings: str) -> Mask:
-        """Tell which words have one of the endings: (V,)."""
+        """Return a mask of words with one of the endings: (V,)."""
         matches = np.zeros(len(breaks) - 1, bool)
         for ending in endings:
             last = [*reversed(ending.encode())]
@@ -67,20 +67,20 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
 
 
 def edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return the first and the last byte of each word in lower case: (V,) both."""
+    """Return the first and last byte of each word in lower case: (V,) each."""
     characters, breaks = _bytes_of_words(lexicon)
     return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
 
 
 def _bytes_of_words(lexicon: Lexicon) -> tuple[NDArray[np.uint8], Ints]:
-    """Return the words in lower case, and the line breaks around them: (V + 1,)."""
+    """Return all words in lower case as bytes, and line break positions: (V + 1,)."""
     text = ("\n" + "\n".join(lexicon.row_of) + "\n").encode()
     characters = np.frombuffer(text, np.uint8)
     return characters, np.flatnonzero(characters == ord("\n"))
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
-    """Return the form of each word (n,), of unknown ones (id -1) by their bodies."""
+    """Return each word's form (n,); unknown words (id -1) are judged by body."""
     forms = forms_of_rows(lexicon)[ids]
     if lexicon.parts is not None and lexicon.language == "en":
         forms[ids < 0] = [_by_ending(key_of(body)) for body in bodies]
@@ -96,6 +96,6 @@ def _by_ending(key: str) -> int:
 
 
 def _irregular() -> frozenset[str]:
-    """Return the past forms and participles of irregular verbs of English."""
+    """Return past forms and participles of English irregular verbs."""
     listed = dict(language_data.sections("english_inflections"))["verbs"]
     return frozenset(chain(listed[1::3], listed[2::3]))

@@ -1,6 +1,7 @@
-"""Headings: lines and sentences of which most words have a capital, which is shown.
+"""Headings: lines and sentences in which most words are capitalised.
 
-A line with a user's name or a hashtag is none: posts hold titles of songs and films.
+The capitals are shown. A line with a user name or hashtag is not a heading: posts
+contain titles of songs and films.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def settle(
     formed: Mapping[int, FormLayout],
     is_verb: Callable[[str], bool],
 ) -> Mask:
-    """Make words of headings common, in place; tell which pieces are in one: (p,).
+    """Make words in headings common, in place; return which pieces are in one: (p,).
 
     Most words of such a line or sentence have a capital. Kinds that are counted (16,)
     count, but little words; a name of several words is one by then. formed: the forms
@@ -60,7 +61,7 @@ def settle(
 
 
 def shouted(words: Words) -> Mask:
-    """Return which pieces (p,) are words among several in capitals: not "US GDP"."""
+    """Return which pieces (p,) are among several words in capitals: not "US GDP"."""
     lettered = np.flatnonzero(kinds.LETTERED[words.flags & kinds.KIND])
     upper = words.flags[lettered] & kinds.UPPER != 0
     text = np.searchsorted(words.ends, lettered, "right")

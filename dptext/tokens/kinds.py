@@ -1,4 +1,4 @@
-"""The kinds of piece, and the flags that a batch of words carries for each piece."""
+"""Kinds of pieces, and the flags of each piece in a batch."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ENDERS = frozenset(".!?…。！？")
 
 
 def find_flags(kind: int, lead: int, body: str) -> int:
-    """Return the kind and flags of a piece, by its body; lead: LEAD or 0."""
+    """Return a piece's kind and flags from its body; lead: LEAD or 0."""
     flags = kind | lead
     if body.islower():  # as most are
         return flags

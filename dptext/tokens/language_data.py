@@ -1,7 +1,7 @@
-"""Lists of words and tables of languages: the files of dptext/data/words.
+"""Word lists and tables of languages, from the files in dptext/data/words.
 
-A file has comments, which begin with "#", and sections: [heading], then words between
-white space.
+A file has comments, which begin with "#", and sections: [heading], then words separated
+by white space.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CLASSES = {ENGLISH: "english_classes"}
 
 
 def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
-    """Return the headings of a file in order, each with its words."""
+    """Return a file's headings in order, with their words."""
     parts: list[tuple[str, list[str]]] = []
     for line in lines(name, folder):
         if line.startswith("["):
@@ -31,7 +31,7 @@ def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
 
 
 def lines(name: str, folder: Path = _FOLDER) -> Iterator[str]:
-    """Yield the lines of a file without comments."""
+    """Yield the lines of a file except comments."""
     for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             yield line
@@ -47,7 +47,7 @@ def digest() -> str:
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the function words of a language by its code; empty if it is unknown.
+    """Return the function words of a language code, empty if unknown.
 
     They are keys (dptext.tokens.regex.key_of).
     """
@@ -55,29 +55,29 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def vulgar_words(language: str) -> frozenset[str]:
-    """Return the words of a language that never replace other words."""
+    """Return a language's words that must never replace other words."""
     return _by_language("vulgar_words").get(language, frozenset())
 
 
 def opinion_words(language: str) -> frozenset[str]:
-    """Return adjectives, adverbs and verbs of opinion of a language, as keys."""
+    """Return a language's opinion adjectives, adverbs and verbs, as keys."""
     return _by_language("opinion_words").get(language, frozenset())
 
 
 def opinion_nouns(language: str) -> frozenset[str]:
-    """Return the nouns of opinion of a language, as keys."""
+    """Return a language's opinion nouns, as keys."""
     return _by_language("opinion_words").get(f"{language} nouns", frozenset())
 
 
 def office_words(language: str) -> frozenset[str]:
-    """Return words of trade, support and offices, and other spellings, as keys."""
+    """Return words of trade, support and offices, and spelling variants, as keys."""
     return _by_language("office_words").get(language, frozenset()) | _by_language(
         "office_words"
     ).get(f"{language} spellings", frozenset())
 
 
 def illness_cues(language: str) -> Mapping[str, frozenset[str]]:
-    """Return lists that tell an illness by the words around it; empty if unknown."""
+    """Return lists of context words that indicate an illness, empty if unknown."""
     listed = _by_language("illness_cues").items()
     return {
         heading.removeprefix(f"{language} "): words
@@ -93,7 +93,7 @@ def _by_language(name: str) -> Mapping[str, frozenset[str]]:
 
 @dataclass(frozen=True, slots=True)
 class WordClass:
-    """A public class of delicate words."""
+    """A public class of sensitive words."""
 
     name: str
     #: Keys (dptext.tokens.regex.key_of).
@@ -109,26 +109,26 @@ class WordClass:
 
 @cache
 def word_classes(language: str) -> tuple[WordClass, ...]:
-    """Return the delicate words of a language by class, () without a list."""
+    """Return a language's sensitive words by class, () without a list."""
     name = _CLASSES.get(language)
     return tuple(word_class(*part) for part in sections(name)) if name else ()
 
 
 @cache
 def special_words(language: str) -> frozenset[str]:
-    """Return the words of a language with special categories of personal data."""
+    """Return a language's special-category words."""
     classes = word_classes(language)
     return frozenset().union(*(each.words for each in classes if each.special))
 
 
 @cache
 def delicate_words(language: str) -> frozenset[str]:
-    """Return the words of all classes of a language."""
+    """Return the words in all sensitive classes of a language."""
     return frozenset().union(*(each.words for each in word_classes(language)))
 
 
 def word_class(heading: str, words: list[str]) -> WordClass:
-    """Return the class of a section with flags."""
+    """Parse the class in a section with flags."""
     name, _, rest = heading.partition(": ")
     special, never, news = "", False, False
     for flag in rest.split(", "):
@@ -142,7 +142,7 @@ def word_class(heading: str, words: list[str]) -> WordClass:
 
 @cache
 def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the words to write for each closed class; empty for unknown languages."""
+    """Return the words to write per closed class, empty for unknown languages."""
     if language != ENGLISH:
         return {}
     return {name: tuple(words) for name, words in sections("closed_classes")}
@@ -150,16 +150,16 @@ def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def common_lists(language: str) -> Mapping[str, frozenset[str]]:
-    """Return the lists of a language that define common words; empty if unknown.
+    """Return a language's lists that define common words, empty if unknown.
 
-    They are keys, by the names of lists in dptext/data/words/common_words.txt.
+    Words are keys, grouped by the list names in dptext/data/words/common_words.txt.
     """
     return _named_lists("common_words", language)
 
 
 @cache
 def ranks() -> frozenset[str]:
-    """Return offices and ranks behind which a family name stands, in small letters."""
+    """Return lower-case offices and ranks that precede a family name."""
     return short_forms("en")["ranks"]
 
 
@@ -172,7 +172,7 @@ def posts() -> frozenset[str]:
 
 @cache
 def nationalities(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the lists of nationalities of a language, to read and to write."""
+    """Return a language's lists of nationalities to recognise and to write."""
     if language != ENGLISH:
         return {}
     return {name: tuple(words) for name, words in sections("nationalities")}
@@ -180,9 +180,9 @@ def nationalities(language: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def short_forms(language: str) -> Mapping[str, frozenset[str]]:
-    """Return the lists of short forms of a language; empty if unknown.
+    """Return a language's lists of short forms, empty if unknown.
 
-    They are spelled as in texts, by the lists of dptext/data/words/short_forms.txt.
+    They are spelled as in texts, grouped by list in dptext/data/words/short_forms.txt.
     """
     return _named_lists("short_forms", language)
 
@@ -198,7 +198,7 @@ def _named_lists(file: str, language: str) -> Mapping[str, frozenset[str]]:
 
 @cache
 def invented_names(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Return invented names by section, which are written for real ones."""
+    """Return invented names by section, to replace real ones."""
     if language != ENGLISH:
         return {}
     return {name: tuple(words) for name, words in sections("invented_names")}
@@ -206,9 +206,9 @@ def invented_names(language: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
-    """Return folded names of persons (dptext.tokens.names); empty if unknown.
+    """Return folded person names (dptext.tokens.names), empty if unknown.
 
-    With capital, return other words that are names if they have a capital first letter.
+    With capital, return other words that are names only if capitalised.
     """
     kind = f"{language} capital" if capital else language
     return _by_language("person_names").get(kind, frozenset())

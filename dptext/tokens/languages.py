@@ -1,10 +1,10 @@
-"""Lists of words of languages other than English: the folders of dptext/data/languages.
+"""Word lists of other languages, from the folders in dptext/data/languages.
 
-A folder is a language; its name is the code. Its files `*.txt` are read as those of
-dptext/data/words (dptext.tokens.language_data): "#" begins a comment, [heading] a
-section. Which file has a section does not matter, and one that is missing is empty, so
-that another language is one folder. docs/languages.md lists the sections.
-places.txt and shared.txt beside the folders hold for all languages.
+A folder is a language; its name is the code. Its files `*.txt` have the same format as
+in dptext/data/words (dptext.tokens.language_data): "#" begins a comment, [heading] a
+section. A section may be in any file, and a missing one is empty, so adding a language
+means adding a folder. docs/languages.md lists the sections. places.txt and shared.txt
+beside the folders apply to all languages.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _FOLDER = Path(__file__).parents[1] / "data" / "languages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageLists:
-    """The lists of a language. One that is the section of its name is one field here.
+    """A language's lists; a field holds the section of the same name.
 
-    Words are keys (dptext.tokens.regex.key_of). Names and places have their accents,
-    and stand once more without them (dptext.tokens.names.fold): look up a key as it is.
-    In phrases "_" stands for a space.
+    Words are keys (dptext.tokens.regex.key_of). Names and places appear with accents
+    and again without (dptext.tokens.names.fold), so keys need no folding.
+    In phrases "_" represents a space.
     """
 
     code: str
@@ -122,31 +122,31 @@ class LanguageLists:
 
     @property
     def names(self) -> frozenset[str]:
-        """Return all names of persons."""
+        """Return all person names."""
         return self.women | self.men | self.given_names | self.families
 
     @property
     def special(self) -> frozenset[str]:
-        """Return the words of special categories of personal data."""
+        """Return the special-category words."""
         return frozenset().union(*(each.words for each in self.classes if each.special))
 
     def ending(self, key: str) -> str:
-        """Return the ending class of a key, a key of `writable` and `writable_nouns`.
+        """Return the ending class of a key, which is a key of `writable` etc.
 
-        It is the longest ending that the key has with two letters before it, or "".
+        It is the longest matching ending with two letters before it, or "".
         """
         return _ending(key, self.endings)
 
 
 def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
-    """Return the codes of all languages with lists, sorted."""
+    """Return the codes of all languages that have lists, sorted."""
     codes = {path.parent.name for path in folder.glob("*/*.txt")}
     return tuple(sorted(codes))
 
 
 @cache
 def name_of(code: str) -> str:
-    """Return the name of a language in English, from its files alone: a quick look."""
+    """Return a language's English name, reading only what is needed."""
     if code == ENGLISH:
         return "English"
     for path in sorted((_FOLDER / code).glob("*.txt")):
@@ -157,14 +157,14 @@ def name_of(code: str) -> str:
 
 
 def names_without_special(codes: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of languages without a list of special categories."""
+    """Return the names of languages without a special-category list."""
     lists = [language_lists(code) for code in codes if code != ENGLISH]
     return tuple(each.name for each in lists if not each.special)
 
 
 @cache
 def digest(folder: Path = _FOLDER) -> str:
-    """Return the digest of all lists of languages, for results that depend on them."""
+    """Return the digest of all language lists, for results that depend on them."""
     content = hashlib.sha256()
     for path in sorted(folder.rglob("*.txt")):
         content.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
@@ -175,7 +175,7 @@ def digest(folder: Path = _FOLDER) -> str:
 def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """Return the lists of a language.
 
-    Raises KeyError for a code that `languages` does not have.
+    Raises KeyError for a code that is not in `languages`.
     """
     if code not in languages(folder):
         raise KeyError(code)
@@ -247,7 +247,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
 
 
 def _read_fields(lists: _Sections) -> dict[str, Any]:
-    """Return the section of each field of LanguageLists that is called like it."""
+    """Return the section for each field of LanguageLists with the same name."""
     of_field = {"frozenset[str]": lists.keys, "tuple[str, ...]": lists.texts}
     return {
         each.name: of_field[str(each.type)](each.name.replace("_", " "))
@@ -258,7 +258,7 @@ def _read_fields(lists: _Sections) -> dict[str, Any]:
 
 @cache
 def _shared(folder: Path) -> dict[str, list[str]]:
-    """Return the sections that hold for all languages."""
+    """Return the sections that apply to all languages."""
     return _read(folder)
 
 
@@ -268,7 +268,7 @@ def _shared_names(folder: Path, *headings: str) -> frozenset[str]:
 
 
 def _read(folder: Path) -> dict[str, list[str]]:
-    """Return the words of each section of the files of a folder."""
+    """Return the words of each section in a folder's files."""
     lists: dict[str, list[str]] = {}
     for path in sorted(folder.glob("*.txt")):
         for heading, words in language_data.sections(path.stem, folder):
@@ -284,7 +284,7 @@ class _Sections:
         return frozenset(self._sections.get(heading, ()))
 
     def names(self, *headings: str) -> frozenset[str]:
-        """Return keys, and the same without accents."""
+        """Return keys, with and without accents."""
         words = {*to_keys([word for each in headings for word in self.texts(each)])}
         accented = (word for word in words if not word.isascii())
         return frozenset(words.union(map(fold, accented)))
@@ -304,6 +304,6 @@ def _by_ending(
 
 
 def _ending(key: str, endings: frozenset[str]) -> str:
-    """Return the longest ending of a key, with two letters before it, or ""."""
+    """Return the longest ending with two letters before it, or ""."""
     tails = (key[begin:] for begin in range(2, len(key)))
     return next((tail for tail in tails if tail in endings), "")

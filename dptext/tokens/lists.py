@@ -1,7 +1,7 @@
-"""Public lists of words, phrases and patterns, and their places in a text.
+"""Public lists of words, phrases and patterns, and their matches in a text.
 
-A word or phrase matches with any spacing, and a pattern is a regular expression of
-Python. Places are found before a text is divided into words.
+A word or phrase matches with any spacing, and a pattern is a Python regular expression.
+Matches are found before a text is split into words.
 
 An entry of the keep list is copied where it stands as whole tokens: not inside a word,
 a contraction ("can" in "can't"), a name with marks ("AT" in "AT&T"), a number, or a
@@ -74,7 +74,7 @@ def _elided() -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """A list in a profile."""
+    """A list's settings in a profile."""
 
     words: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -82,9 +82,9 @@ class _Settings:
 
 
 def read(data: object, location: str) -> WordList:
-    """Read a list and its files from the settings of a profile.
+    """Read a list and its files from a profile's settings.
 
-    A list of words is short for {words: ...}. Raises UsageError.
+    A plain list of words is short for {words: ...}. Raises UsageError.
     """
     if not data:
         return NOTHING
@@ -98,27 +98,27 @@ def read(data: object, location: str) -> WordList:
 
 
 def read_entries(path: str, location: str, content: bytes | None = None) -> list[str]:
-    """Return the words and phrases of a file, or of its content. Raises UsageError."""
+    """Return the words and phrases in a file or its content. Raises UsageError."""
     lines = _text(path, location, content).split("\n")
     return [line.strip() for line in lines if line.strip()]
 
 
 def read_words(data: object, location: str) -> WordFile | None:
-    """Read a file of `dptext words` by its path, or from the settings of a report.
+    """Read a `dptext words` file by path, or from the settings in a report.
 
-    Raises UsageError, as for a file that is not the one of the report.
+    Raises UsageError, for example for a file that differs from the report's.
     """
     if not data:
         return None
     if isinstance(data, str):
         return word_file.read(data)
     if not isinstance(data, Mapping) or not isinstance(data.get("file"), str):
-        raise UsageError(f"{location}: give the path of a file of dptext words")
+        raise UsageError(f"{location}: give the path of a file written by dptext words")
     listed = word_file.read(data["file"])
     if dict(data) != listed.settings():
         raise UsageError(
-            f"{location}: {data['file']} is not the list of these settings: it was "
-            "changed since, or built anew"
+            f"{location}: {data['file']} is not the list used in these settings: it "
+            "was changed or rebuilt"
         )
     return listed
 
@@ -135,7 +135,7 @@ def _text(path: str, location: str, content: bytes | None = None) -> str:
 
 
 def digests(policy: Policy) -> dict[str, str]:
-    """Return the sha256 of the content of each file of the lists, by its path."""
+    """Return the sha256 of each list file's content, by path."""
     files = {
         path: digest_of_bytes(text.encode())
         for listed in (policy.keep, policy.mask)
@@ -146,7 +146,7 @@ def digests(policy: Policy) -> dict[str, str]:
 
 
 def settings_by_content(policy: Policy) -> JsonObject:
-    """Return the settings of a policy, with digests of files instead of paths."""
+    """Return a policy's settings with file digests instead of paths."""
     settings, known = policy.settings(), digests(policy)
     for name, listed in (("keep", policy.keep), ("mask", policy.mask)):
         if listed.files:
@@ -160,9 +160,9 @@ def settings_by_content(policy: Policy) -> JsonObject:
 
 
 def add(listed: WordList, typed: object, location: str) -> WordList:
-    """Return a list with more entries: words, phrases, and files of them.
+    """Add entries to a list: words, phrases, and files of them.
 
-    Raises UsageError for what no list may hold, and for several words in one entry.
+    Raises UsageError for invalid entries, and for several words in one entry.
     """
     settings = convert({"words": typed}, _Settings, location)
     words, files = list(listed.words), list(listed.files)
@@ -171,8 +171,8 @@ def add(listed: WordList, typed: object, location: str) -> WordList:
             files.append(entry)
         elif "," in entry:
             raise UsageError(
-                f"{location}: {entry!r}: give one word at a time, or a .txt file of "
-                "one a line"
+                f"{location}: {entry!r}: give one word at a time, or a .txt file with "
+                "one per line"
             )
         else:
             words.append(entry.strip())
@@ -193,7 +193,7 @@ def entries(listed: WordList) -> frozenset[str]:
 
 
 class Finder:
-    """Finds the places of one list."""
+    """Finds the matches of one list."""
 
     def __init__(self, listed: WordList, location: str = "") -> None:
         for each in listed.words:
@@ -213,13 +213,13 @@ class Finder:
                 self._by_run.setdefault(_key(run[0]), {})[entry] = run.start()
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of each place; places may overlap."""
+        """Yield start and end of each match; matches may overlap."""
         yield from self.entry_spans(text)
         for pattern in self._patterns:
             yield from (match.span() for match in pattern.finditer(text))
 
     def entry_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence of a listed word or phrase."""
+        """Yield start and end of each occurrence of a listed word or phrase."""
         yield from (match.span() for _, match in self._matches(text))
 
     def _matches(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:
@@ -234,14 +234,14 @@ class Finder:
                     yield entry, match
 
     def names(self, word: str) -> bool:
-        """Tell whether the list names a word alone, in any capitals."""
+        """Return whether the list contains a single word, ignoring case."""
         spelled = {word, word.lower(), word.upper(), word[:1].upper() + word[1:]}
         return all((0, len(each)) in self.spans(each) for each in spelled)
 
     def _expression(self, entry: str) -> re.Pattern[str]:
-        """Return the expression of an entry, compiled when it may first occur.
+        """Return an entry's regular expression, compiled on first use.
 
-        Texts may have accents as separate marks, and apostrophes and hyphens of all
+        Texts may contain combining accents, and apostrophes and hyphens of all
         kinds.
         """
         if entry not in self._compiled:
@@ -254,14 +254,14 @@ class Finder:
         return self._compiled[entry]
 
     def _behind(self) -> str:
-        """Return the expression of the characters behind an entry that is a word."""
+        """Return the pattern for characters after an entry that is a word."""
         return _CONTRACTED
 
 
 class KeptFinder(Finder):
-    """Finds the places of a keep list, as whole tokens.
+    """Finds the matches of a keep list, as whole tokens.
 
-    is_one: whether a word with hyphens is replaced as a whole.
+    is_one: whether hyphenated words are replaced as a whole.
     """
 
     def __init__(self, listed: WordList, is_one: Callable[[str], bool]) -> None:
@@ -269,7 +269,7 @@ class KeptFinder(Finder):
         self._is_one = is_one
 
     def entry_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of each place, with possessive and elided article."""
+        """Yield start and end of each match, with possessive and elided article."""
         tokens: _Tokens | None = None
         for entry, match in self._matches(text):
             if not _is_spelled(match[1], entry):
@@ -286,7 +286,7 @@ class KeptFinder(Finder):
 
 
 class _Tokens:
-    """The tokens of a text by their places."""
+    """The tokens of a text by position."""
 
     def __init__(self, text: str, is_one: Callable[[str], bool]) -> None:
         self._text, self._is_one = text, is_one
@@ -298,19 +298,19 @@ class _Tokens:
         ]
 
     def are_whole(self, begin: int, end: int) -> bool:
-        """Tell whether a part of the text is whole tokens."""
+        """Return whether a span consists of whole tokens."""
         first, last = (bisect_right(self._ends, at) for at in (begin, end - 1))
         starts = begin == self._begins[first] or self._divides(first, begin - 1)
         stops = end == self._ends[last] or self._divides(last, end)
         return starts and stops and not self._joins(begin, end)
 
     def _divides(self, piece: int, at: int) -> bool:
-        """Tell whether a piece is divided at a character."""
+        """Return whether a piece is split at a character."""
         word = self._text[self._begins[piece] : self._ends[piece]]
         return self._text[at] == "-" and not self._is_one(word)
 
     def _joins(self, begin: int, end: int) -> bool:
-        """Tell whether marks join the part to letters beside it."""
+        """Return whether marks join the span to neighbouring letters."""
         text = self._text
         two, one = text[begin - 2 : begin - 1], text[begin - 1 : begin]
         after, next_one = text[end : end + 1], text[end + 1 : end + 2]
@@ -336,14 +336,14 @@ def _check_length(entry: str, location: str) -> None:
 
 
 def _escaped(part: str) -> str:
-    """Return an expression with any apostrophe and hyphen for one of its kind."""
+    """Return a pattern that matches any kind of apostrophe and hyphen."""
     escaped = re.escape(part)
     escaped = re.sub(f"[{_APOSTROPHES}]", f"[{_APOSTROPHES}]", escaped)
     return re.sub(rf"\\?[{_HYPHENS}]", f"[{_HYPHENS}]", escaped)
 
 
 def _is_spelled(part: str, entry: str) -> bool:
-    """Tell whether a part of a text has capitals with which an entry is copied."""
+    """Return whether a span's capitals allow copying it as this entry."""
     shown, spelled = _plain(part), _plain(entry)
     is_name = spelled in (spelled.capitalize(), spelled.upper()) and spelled.isalpha()
     return shown in (spelled, spelled.upper()) if is_name else True
@@ -369,7 +369,7 @@ def _compile(pattern: str, location: str) -> re.Pattern[str]:
 
 
 class Divided(NamedTuple):
-    """The pieces of a text."""
+    """A text split into pieces."""
 
     pieces: list[str]
     #: The kinds of pieces of lists and forms, by position.
@@ -379,13 +379,13 @@ class Divided(NamedTuple):
 
 
 class Spans:
-    """Finds the places of lists and forms of a policy.
+    """Finds matches of a policy's lists and forms.
 
-    If places overlap, the mask list has priority, then forms, then the keep list;
-    within each the earliest place, then the longest. A word or phrase of the keep list
-    goes before a form that is a part of it ("Office 2021").
+    If matches overlap, the mask list has priority, then forms, then the keep list;
+    within each the earliest match, then the longest. A word or phrase of the keep list
+    takes precedence over a form inside it ("Office 2021").
 
-    is_one: whether a word with hyphens is replaced as a whole.
+    is_one: whether hyphenated words are replaced as a whole.
     """
 
     def __init__(
@@ -404,9 +404,9 @@ class Spans:
         self._lists = bool(policy.keep or policy.mask)
 
     def readable(self, text: str) -> str:
-        """Return a text without characters that have no width.
+        """Return a text without zero-width characters.
 
-        If tags and entities are recognised, entities of letters become letters.
+        If tags and entities are recognised, entities for letters become letters.
         """
         if text.isascii() and "&" not in text:  # as most are
             return text
@@ -414,7 +414,7 @@ class Spans:
         return visible(markup.with_letters(text)) if self._markup else text
 
     def divide(self, text: str) -> Divided:
-        """Return the pieces of a text, which join to the text."""
+        """Split a text into pieces, whose concatenation is the text."""
         if self._forms is None and not self._lists:
             return Divided(split(text), {}, {})
         forms = [] if self._forms is None else self._forms.find(text)
@@ -448,11 +448,11 @@ class Spans:
         return Divided(pieces + split(text[end:]), named, layouts)
 
     def keeps_or_masks(self, word: str) -> bool:
-        """Tell whether a list names a word alone."""
+        """Return whether a list contains a single word."""
         return self._mask.names(word) or self._keep.names(word)
 
     def _by_priority(self, text: str, forms: Sequence[Found]) -> list[_Part]:
-        """Return the parts of lists and forms in order, without overlaps."""
+        """Return matches of lists and forms in order, without overlaps."""
         parts: list[_Part] = []
         used = bytearray(len(text))
         shown = _form_parts(forms)
@@ -476,7 +476,7 @@ _Part = tuple[int, int, int, FormLayout | None]
 
 
 def _covers(span: tuple[int, int], forms: Sequence[_Part]) -> bool:
-    """Tell whether a part holds forms, and all that it overlaps as a whole."""
+    """Return whether a span contains forms, and everything it overlaps entirely."""
     begin, end = span
     met = [each for each in forms if each[0] < end and begin < each[1]]
     return bool(met) and all(begin <= each[0] and each[1] <= end for each in met)
@@ -494,20 +494,20 @@ def _form_parts(forms: Sequence[Found]) -> list[_Part]:
 
 
 def _kind(layout: FormLayout) -> int:
-    """Return the kind of a piece of a form; markup and fixed ones are not replaced."""
+    """Return the kind of a form's piece; markup and fixed pieces are not replaced."""
     if layout.form is Form.MARKUP:
         return kinds.MARKUP
     return kinds.KEPT if layout.form is Form.FIXED else kinds.FORMED
 
 
 def _strip(text: str, begin: int, end: int) -> tuple[int, int]:
-    """Return begin and end of a part without the spaces around it."""
+    """Strip spaces from a span; return its start and end."""
     inside = text[begin:end]
     return end - len(inside.lstrip()), begin + len(inside.rstrip())
 
 
 def shared(pieces: list[str]) -> list[str]:
-    """Return the pieces of a text; if it is long, equal ones share their memory."""
+    """Return a text's pieces; in a long text, equal ones share memory."""
     if len(pieces) <= _MANY:
         return pieces
     known: dict[str, str] = {}

@@ -1,10 +1,10 @@
-"""Tags and entities of HTML, and code and numbered lists of Markdown, as layout.
+"""Recognises HTML tags and entities, and Markdown code and numbered lists.
 
-These remain of a piece of markup, all from public lists: the name of an element of HTML
-("span" for unknown ones), whether a tag opens, closes or does both, an entity of a mark
-or a space, the number of a list at the beginning of a line. Attributes, comments,
-scripts, style sheets and code between backticks leave only their place. Escaped tags
-(&lt;b&gt;) are tags.
+A piece of markup is reduced to these parts, all from public lists: the name of an HTML
+element ("span" for unknown ones), whether a tag opens, closes or does both, an entity
+of a mark or a space, the number of a list at the beginning of a line. Attributes,
+comments, scripts, style sheets and code between backticks are reduced to their
+position. Escaped tags (&lt;b&gt;) are tags.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ BEGINS = "<&`"
 
 
 class MarkupFinder:
-    """Finds markup in one text; missing ends are searched for only once."""
+    """Finds markup in a text, searching for missing end tags only once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._missing: set[str] = set()
 
     def at(self, begin: int) -> tuple[int, str] | None:
-        """Return end and layout of the markup at a position, None without any."""
+        """Return end and layout of the markup at a position, or None."""
         text, first = self._text, self._text[begin]
         if first == "&":
             return _tag(text, begin) or _entity(text, begin)
@@ -89,7 +89,7 @@ class MarkupFinder:
         return None
 
     def _after(self, end: str, begin: int) -> int:
-        """Return the position after the next `end` from begin on, 0 without one."""
+        """Return the position after the next `end` from begin on, 0 if none."""
         if end in self._missing:
             return 0
         at = self._text.find(end, begin)
@@ -100,7 +100,7 @@ class MarkupFinder:
 
 
 def find_layout(text: str) -> str | None:
-    """Return the layout of a text, None unless it is one piece of markup."""
+    """Return the layout of a text, None unless it is a single piece of markup."""
     if text[:1] in BEGINS and text:
         markup = MarkupFinder(text).at(0)
         return markup[1] if markup and markup[0] == len(text) else None
@@ -109,7 +109,7 @@ def find_layout(text: str) -> str | None:
 
 
 def list_number(text: str, begin: int) -> int:
-    """Return the end of the number of a list, 0 without one.
+    """Return the end of a list number, 0 if there is none.
 
     It begins a line, also behind marks of Markdown, or with a bracket a sentence. In
     brackets there is none: "(no. 14)".
@@ -132,7 +132,7 @@ def _is_in_brackets(text: str, position: int) -> bool:
 
 
 def ends_line(layout: str) -> bool:
-    """Tell whether words after a piece of markup begin a sentence."""
+    """Return whether words after a piece of markup begin a sentence."""
     name = re.sub(r"&lt;|&gt;|[</>]", "", layout)
     return name in _BLOCKS
 
@@ -161,15 +161,15 @@ def _entity(text: str, begin: int) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=4096)
 def _is_mark(entity: str) -> bool:
-    """Tell whether an entity stands for marks or spaces."""
+    """Return whether an entity represents marks or spaces."""
     plain = html.unescape(entity)
     return plain != entity and all(is_mark(each) or each.isspace() for each in plain)
 
 
 def with_letters(text: str) -> str:
-    """Replace entities of letters, digits and pictures by these characters.
+    """Replace entities for letters, digits and emoji by their characters.
 
-    J&uuml;rgen becomes one word. Entities of marks and spaces stay.
+    J&uuml;rgen becomes one word. Entities for marks and spaces stay.
     """
     if "&" not in text or ";" not in text:
         return text

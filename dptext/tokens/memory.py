@@ -1,4 +1,4 @@
-"""What functions return for distinct pieces of text, in the memory of this process."""
+"""Caches function results for distinct pieces of text in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 class Memory(dict[str, Value]):
-    """Calls a function once for each distinct piece, as far as memory allows."""
+    """Calls a function once per distinct piece, as far as memory allows."""
 
     def __init__(self, function: Callable[[str], Value]) -> None:
         super().__init__()

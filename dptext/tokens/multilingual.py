@@ -1,17 +1,17 @@
-"""Records in several languages: which language each is in, and how its words are read.
+"""Records in several languages: detecting the language, and reading its words.
 
-The language of a record is a function of pieces that every language copies. Cutting,
+The language of a record depends only on pieces that every language copies. Splitting,
 forms and elisions come first and are the same for all languages. *Function words* are
-those of all languages of the run, without particles of names and without names of any
-list; in lower case, and the commonest of three letters and more with a capital as well,
+those of all languages in the run, without name particles and without names in any
+list; in lower case, and the most frequent of three or more letters also capitalised,
 they are copied in every record, whatever its language. Only they and the number of
-words in lower case decide: a record is in the language whose function words it has
-most, by public frequencies; in none of them if it has hardly any among many words; in
-the first language of the run if it has none among few. So a change of a replaced word
-to another one in lower case or with a capital as before changes no language
+lower-case words decide: a record is in the language whose function words it has
+most, by public frequencies; in none if it has hardly any among many words; in
+the first language of the run if it has none among few. So changing a replaced word
+to another one with the same case changes no language
 (docs/guarantees.md, 4).
 
-A text in none of the languages becomes one mark.
+A text in none of the languages becomes a single mark.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _LEAST = 3
 
 
 def check(policy: Policy, lexicon: Lexicon) -> None:
-    """Raise UsageError for languages that have no lists, or no common words."""
+    """Raise UsageError for languages without lists or without common words."""
     known = (ENGLISH, *languages())
     for code in policy.languages:
         if code not in known:
@@ -180,9 +180,9 @@ class Languages:
         self._titles = frozenset[str]().union(*(each.titles for each in lists.values()))
 
     def _score(self, word: str) -> tuple[float, ...]:
-        """Return the number 1, and the logarithm of the frequency in each language.
+        """Return 1, and the log frequency in each language.
 
-        Then whether each has it as a function word.
+        These are followed by flags for function words per language.
         """
         ranks = [self._ranks[code].get(word) for code in self._known]
         logs = [-math.log(_RARE if rank is None else rank + 3) for rank in ranks]
@@ -190,7 +190,7 @@ class Languages:
         return (1.0, *logs, *known)
 
     def code_unread(self, piece: str) -> int:
-        """Return the bits of a word whose language is not known yet."""
+        """Return the bits of a word whose language is still unknown."""
         row = self._scores.get(piece, -1)
         bits = UNREAD | (row + 1) << _ROW
         if piece in _JOINED:
@@ -209,7 +209,7 @@ class Languages:
         """Return the language of each text, OTHER for another one: (r,).
 
         records (r,): the record of each text, from 0 and non-decreasing; declared: the
-        language that a column has for each record, None for no column.
+        language given by a column for each record, None without a column.
         """
         by_record = self._find(
             pieces, codes, ends, records=records, count=len(declared)
@@ -263,9 +263,9 @@ class Languages:
         return by_record
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
-        """Tell whether a copied function word tells the language at its place.
+        """Return whether a copied function word indicates the language here.
 
-        A particle behind a word with a capital may be part of a name, and a letter
+        A particle after a capitalised word may be part of a name, and a letter
         before a period an initial.
         """
         piece = pieces[at]
@@ -292,9 +292,9 @@ class Languages:
         records: Ints | None,
         declared: Sequence[str | None] | None,
     ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], list[str]]:
-        """Find the language of each text, and read the words of each in its own.
+        """Detect the language of each text, and read its words in that language.
 
-        Returns pieces, codes, ends and forms as they are then, and the languages. Each
+        Returns updated pieces, codes, ends and forms, and the languages. Each
         text in another language is one piece.
         """
         if records is None:
@@ -322,7 +322,7 @@ class Languages:
         texts_in: Sequence[str],
         formed: dict[int, FormLayout],
     ) -> None:
-        """Decide what the words beside a word decide, and add the layouts of words."""
+        """Apply rules that depend on neighbouring words, and add word layouts."""
         begins = np.repeat(np.concatenate(([0], ends))[:-1], np.diff(ends, prepend=0))
         for code, mask in self._masks(ends, texts_in):
             reader, kind = self.readers[code], codes & kinds.KIND
@@ -360,7 +360,7 @@ class Languages:
         mask: Mask,
         formed: dict[int, FormLayout],
     ) -> None:
-        """Make numbers before months days: "3 de marzo"."""
+        """Recognise numbers before months as days: "3 de marzo"."""
         months = np.flatnonzero(mask & (codes & kinds.KIND == kinds.CALENDAR))
         for at in months.tolist():
             before = at - 1 - (pieces[at - 1] in _OF)
@@ -371,7 +371,7 @@ class Languages:
                 formed[before] = layout
 
     def _masks(self, ends: Ints, texts_in: Sequence[str]) -> Iterator[tuple[str, Mask]]:
-        """Yield each language other than English with the pieces of its texts."""
+        """Yield each non-English language with a mask of its texts' pieces."""
         sizes = np.diff(ends, prepend=0)
         for code in self.readers:
             if code in texts_in:
@@ -382,7 +382,7 @@ class Languages:
     def _is_person(
         reader: Reader, codes: Ints, at: int, *, begin: int, starts: bool
     ) -> bool:
-        """Tell whether a word with a capital, in no list, is written as a person."""
+        """Return whether a capitalised word in no list is written as a person."""
         kind = int(codes[at]) & kinds.KIND
         before = at - 1
         spaced = before >= begin and bool(codes[at] & kinds.LEAD)
@@ -404,11 +404,11 @@ class Languages:
         return not starts and not reader.has_capital_nouns
 
     def is_title(self, piece: str) -> bool:
-        """Tell whether a word is a title of any of the languages."""
+        """Return whether a word is a title in any of the languages."""
         return key_of(piece.strip(" ")) in self._titles
 
     def choices(self, shown: str) -> Sequence[str]:
-        """Return the words one of which is written for a layout."""
+        """Return the words to choose from for a layout."""
         return self.readers[shown.partition(" ")[0].rstrip("'-")].choices[shown]
 
 
@@ -421,11 +421,12 @@ def in_english(
     kept: Sequence[int],
     weights: Floats,
 ) -> list[str] | None:
-    """Return the language of each text, English or OTHER; None if all are English.
+    """Return each text's language, English or OTHER; None if all are English.
 
-    The final codes (p,) decide: a record of many words, of which some are in lower case
-    and of these hardly any is copied, is in another language. counted (16,): kinds of
-    words; kept: positions of other words; weights (p,): how much each counts as copied.
+    The final codes (p,) decide: a record with many words, of which some are in lower
+    case and hardly any of these is copied, is in another language. counted (16,): kinds
+    of words; kept: positions of other words; weights (p,): how much each counts as
+    copied.
     """
     kind = codes & kinds.KIND
     # Emoji are copied, too.
@@ -454,9 +455,9 @@ def without_others(
     layouts: dict[int, str],
     texts_in: Sequence[str] | None,
 ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
-    """Return one mark for each text in another language that is not blank.
+    """Replace each non-blank text in another language by a single mark.
 
-    formed and layouts hold what stands at positions of pieces.
+    formed and layouts are keyed by position of pieces.
     """
     if texts_in is None or OTHER not in texts_in:
         return pieces, codes, ends, formed, layouts
@@ -486,7 +487,7 @@ def without_others(
 
 
 def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a small word may be inside a name of an organisation."""
+    """Return whether a small word may be inside an organisation's name."""
     if pieces[at] == " the":
         return at > 0 and pieces[at - 1] in _BEFORE_THE
     return pieces[at] in _OUTSIDE
@@ -494,17 +495,17 @@ def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
 
 @lru_cache(maxsize=4)
 def languages_of(policy: Policy, lexicon: Lexicon) -> Languages:
-    """Return the prepared languages of a policy."""
+    """Return a policy's prepared languages."""
     return Languages(policy, lexicon)
 
 
 def is_form(name: str) -> bool:
-    """Tell whether a piece has one of the forms that users can choose."""
+    """Return whether a piece has one of the forms users can choose."""
     return name not in (WORD, TEXT)
 
 
 def _english_names() -> frozenset[str]:
-    """Return the names of English lists, as keys."""
+    """Return the names in English lists, as keys."""
     lists = language_data.common_lists(ENGLISH)
     names = language_data.person_names(ENGLISH, capital=True)
     names |= language_data.person_names(ENGLISH)
@@ -516,7 +517,7 @@ def _english_names() -> frozenset[str]:
 def _function_words(
     lists: Mapping[str, LanguageLists], lexicon: Lexicon
 ) -> dict[str, dict[str, int]]:
-    """Return the function words of each language with their ranks."""
+    """Return each language's function words with their ranks."""
     words_of = {}
     for code, each in lists.items():
         ranks = each.ranks
@@ -540,10 +541,10 @@ def _function_words(
 
 
 def _with_capitals(words: set[str], particles: frozenset[str]) -> set[str]:
-    """Return function words of three letters and more, spelled with capitals.
+    """Return function words of three or more letters, with capitals.
 
-    Words that may be acronyms, or part of a name of several words, are left out, and
-    particles of names in capitals ("BIN").
+    Words that may be acronyms, or part of a name of several words, are excluded, as are
+    name particles in capitals ("BIN").
     """
     short = language_data.short_forms(ENGLISH)
     acronyms = frozenset().union(*(map(str.lower, each) for each in short.values()))

@@ -1,16 +1,15 @@
-"""Names beside copied words that show one: "hi mark", "mrs young", "Name: Summer".
+"""Names next to copied cue words: "hi mark", "mrs young", "Name: Summer".
 
-A common word that is a name, too, is copied in lower case by its own spelling. Beside a
-cue it is replaced as a name: a greeting, a title, "talk to", "my name is", a key such
-as "customer:". A word with a capital that is in no class becomes a person or a place
-there. The cues and the names after each are those of dptext/data/words/name_cues.txt.
+A common word that is also a name is copied in lower case because of its spelling. Next
+to a cue it is replaced as a name: a greeting, a title, "talk to", "my name is", a key
+such as "customer:". A capitalised word in no class becomes a person or a place there.
+dptext/data/words/name_cues.txt lists the cues and the names after each.
 
-A cue is a word that is copied where it stands, by its own spelling, and no cue is a
-name of these lists. So changes of replaced words change no cue. What follows a cue is
-looked at in order: a word is judged by its own spelling, by whether the words since the
-cue are replaced (not by which they are), by marks, and by the number of words before
-the next mark. Which pieces are copied therefore stays if a replaced word is changed to
-another one.
+A cue is a word that is copied because of its spelling, and no cue is a name in these
+lists. So changing replaced words changes no cue. What follows a cue is inspected in
+order: a word is judged by its spelling, by whether the words since the cue are replaced
+(not by which they are), by marks, and by the number of words before the next mark. So
+the set of copied pieces stays the same if a replaced word is changed to another one.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ _BEFORE_NAMES = np.isin(np.arange(_BITS + 1), (_COLON, _EQUALS, _COMMA, _DOT, _A
 
 
 class Bits(NamedTuple):
-    """Bits of codes (dptext.tokens.tokenizer)."""
+    """Bits in codes (dptext.tokens.tokenizer)."""
 
     #: Kind, row and flags of a name of a person, and of a place.
     persons: int
@@ -174,7 +173,7 @@ class NameCues:
         return self._roles[word]
 
     def role(self, body: str, key: str, *, may_be_name: bool = True) -> int:
-        """Return the role of a word or mark, from bit ROLE on."""
+        """Return the role of a word or mark as bits, from bit ROLE on."""
         role = self._roles.get(key, _CONTENT)
         if role >= _FIRST_CUE:
             return role << ROLE
@@ -192,26 +191,26 @@ class NameCues:
 
     @staticmethod
     def are_letters(codes: Ints) -> Mask:
-        """Tell which pieces are single letters: (p,)."""
+        """Return a mask of pieces that are single letters: (p,)."""
         return np.asarray(codes >> ROLE & _BITS == _LETTER)
 
     def may_name(self, codes: Ints) -> Mask:
-        """Tell which pieces stand right behind a cue, its mark or a comma: (p,)."""
+        """Return a mask of pieces right after a cue, its mark or a comma: (p,)."""
         role = codes >> ROLE & _BITS
         common = (codes & kinds.KIND) == kinds.COMMON
         shows = (self._last[role] & common) | _BEFORE_NAMES[role]
         return np.append(False, shows[:-1])
 
     def is_name(self, key: str) -> bool:
-        """Tell whether a word becomes a name beside a cue."""
+        """Return whether a word becomes a name next to a cue."""
         return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
 
     def settle_capitals(self, codes: Ints, ends: Ints, bits: Bits) -> None:
-        """Copy words of offices with a capital, in place.
+        """Copy capitalised office words, in place.
 
-        Posts are copied everywhere (dptext.tokens.common), and here others beside them
-        ("Prime Minister", "Order Number"). Those that are names, too, are copied before
-        a name ("King Charles"), if no word with a capital that is replaced is before.
+        Posts are copied everywhere (dptext.tokens.common), and here words next to them
+        ("Prime Minister", "Order Number"). Those that are also names are copied before
+        a name ("King Charles"), unless a replaced capitalised word precedes.
         """
         role, kind = codes >> ROLE & _BITS, codes & kinds.KIND
         capital = codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
@@ -238,7 +237,7 @@ class NameCues:
 
     @staticmethod
     def may_begin_places(codes: Ints, bits: Bits) -> list[int]:
-        """Return the words that may begin a place of several words."""
+        """Return positions of words that may begin a place of several words."""
         if bits.places & kinds.KIND != kinds.PLACE:
             return []
         firsts: list[int] = np.flatnonzero(
@@ -247,9 +246,9 @@ class NameCues:
         return firsts
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
-        """Replace the names beside cues, in place.
+        """Replace names next to cues, in place.
 
-        The codes (p,) are those of a batch of texts that end at ends (r,).
+        The codes (p,) are for a batch of texts that end at ends (r,).
         """
         role = codes >> ROLE & _BITS
         common = (codes & kinds.KIND) == kinds.COMMON
@@ -284,19 +283,19 @@ class NameCues:
 
     @staticmethod
     def _are_capital(codes: Ints) -> Mask:
-        """Tell which words have a capital first letter alone and are in no class."""
+        """Return a mask of words with only an initial capital that are in no class."""
         title = (codes & (kinds.TITLE | kinds.UPPER)) == kinds.TITLE
         return np.asarray(title & kinds.mask(_NO_CLASS)[codes & kinds.KIND])
 
 
 @cache
 def cues(language: str) -> NameCues:
-    """Return the cues of a language."""
+    """Return a language's cues."""
     return NameCues(language)
 
 
 class _Walk:
-    """Looks at the pieces after cues."""
+    """Inspects the pieces after cues."""
 
     def __init__(
         self,
@@ -328,7 +327,7 @@ class _Walk:
             flags = _LISTED | (0 if flags & _GREETINGS else flags & _PERSONS)
 
     def _behind(self, cue: int, flags: int, end: int) -> tuple[int, int]:
-        """Return the place behind a cue and its mark, and the flags that hold there."""
+        """Return the position after a cue and its mark, and the flags for it."""
         at, broken = self._skip(cue + 1, end)
         mark = int(self._role[at]) if at < end else _END
         if mark == _EQUALS and flags & (_KEYS | _PLACE_KEYS):
@@ -349,7 +348,7 @@ class _Walk:
         return at, flags
 
     def _skip(self, at: int, end: int) -> tuple[int, bool]:
-        """Return the next piece that is no space, and whether a line ends before it."""
+        """Return the next non-space piece, and whether a line ends before it."""
         broken = False
         while at < end and int(self._codes[at]) & kinds.KIND == kinds.SPACE:
             broken = broken or bool(self._codes[at] & kinds.ENDER)
@@ -357,12 +356,12 @@ class _Walk:
         return at, broken
 
     def _skip_quote(self, at: int, end: int) -> int:
-        """Return the place of the value of a key, as in user="bob"."""
+        """Return the position of a key's value, as in user="bob"."""
         is_mark = at < end and int(self._codes[at]) & kinds.KIND == kinds.PUNCTUATION
         return at + is_mark
 
     def _pass_separator(self, at: int, end: int) -> tuple[int, bool]:
-        """Return the next name of a list after a comma or an "and"."""
+        """Return the next name in a list after a comma or "and"."""
         listed = False
         if at < end and self._role[at] == _COMMA:
             at, listed = self._skip(at + 1, end)[0], True
@@ -371,7 +370,7 @@ class _Walk:
         return at, listed
 
     def _ends(self, at: int, end: int) -> bool:
-        """Tell whether a mark or the end of a line or text is at a place."""
+        """Return whether a position has a mark, or ends a line or text."""
         if at >= end:
             return True
         code = int(self._codes[at])
@@ -384,7 +383,7 @@ class _Walk:
         )
 
     def _one_more(self, at: int, end: int) -> bool:
-        """Tell whether one more word that may be a name is before a mark or an end."""
+        """Return whether exactly one more possible name precedes a mark or end."""
         if at >= end or not self._ends(at + 1, end):
             return False
         kind = int(self._codes[at]) & kinds.KIND
@@ -392,7 +391,7 @@ class _Walk:
         return is_name or kind in _REPLACED
 
     def _name(self, at: int, flags: int, end: int) -> bool:
-        """Replace a word if it is a name there; tell whether it is replaced."""
+        """Replace a word if it is a name here; return whether it is replaced."""
         if at >= end:
             return False
         code, role = int(self._codes[at]), int(self._role[at])
@@ -416,7 +415,7 @@ class _Walk:
         return True
 
     def _name_of_class(self, at: int, kind: int, flags: int, end: int) -> None:
-        """Make "May" behind "Hi" and "OKORO" or "Wellington" behind "Mr" persons."""
+        """Turn "May" after "Hi" and "OKORO" or "Wellington" after "Mr" into persons."""
         code = int(self._codes[at])
         is_name = False
         if kind == kinds.CALENDAR:
@@ -428,7 +427,7 @@ class _Walk:
             self._codes[at] = self._as_person(code)
 
     def _name_replaced(self, at: int, flags: int, end: int) -> None:
-        """Make a word that is replaced a person, if the cue and its spelling say so."""
+        """Turn a replaced word into a person if cue and spelling allow it."""
         code = int(self._codes[at])
         if not flags & (_PERSONS | _TITLES) or not self._bits.persons & kinds.KIND:
             return
@@ -444,7 +443,7 @@ class _Walk:
             self._codes[at] = self._as_person(code)
 
     def _is_capital_name(self, at: int, flags: int, end: int) -> bool:
-        """Tell whether "Will" is a name: "Dear Will," but "Hi, Will you"."""
+        """Return whether "Will" is a name: "Dear Will," but "Hi, Will you"."""
         is_title = int(self._codes[at]) & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
         is_name = self._role[at] == _FUNCTION_NAME and is_title
         if not is_name or not self._bits.persons & kinds.KIND:
@@ -453,12 +452,12 @@ class _Walk:
         return at_end or not (flags & _AT_END or self._is_modal(at + 1))
 
     def _is_modal(self, at: int) -> bool:
-        """Tell whether "will" or "may" before a position is a verb."""
+        """Return whether "will" or "may" before a position is a verb."""
         is_copied = int(self._codes[at]) & kinds.KIND == kinds.COMMON
         return is_copied and int(self._role[at]) in self._after_modals
 
     def _is_first_part(self, at: int, end: int) -> bool:
-        """Tell whether a hyphen and more of a word are behind a place: "rose-red"."""
+        """Return whether a hyphen and more of the word follow: "rose-red"."""
         if at + 1 >= end or self._role[at] != _HYPHEN:
             return False
         mark, after = int(self._codes[at]), int(self._codes[at + 1])
@@ -487,7 +486,7 @@ class _Walk:
         return at_end and bool(flags & (_GREETINGS | _SECOND))
 
     def _name_place(self, at: int, flags: int, end: int) -> None:
-        """Replace the word after a cue of a place if it is one, or has a capital."""
+        """Replace the word after a place cue if it is a place or capitalised."""
         if at >= end:
             return
         code = int(self._codes[at])
@@ -503,7 +502,7 @@ class _Walk:
             self._codes[at] = self._as_place(code)
 
     def _is_alone(self, at: int, end: int) -> bool:
-        """Tell whether a mark, an end or a copied function word is at a place."""
+        """Return whether a position has a mark, an end or a copied function word."""
         if self._ends(at, end):
             return True
         is_common = int(self._codes[at]) & kinds.KIND == kinds.COMMON

@@ -1,8 +1,8 @@
-"""Names of persons, recognised by their spelling alone.
+"""Names of persons, recognised only by their spelling.
 
-A lexicon with `names` in its meta has one input for all names of persons: the row of
-that word, to which the rows of all known names are equal. Among words that the lexicon
-lacks, or knows only without accents ("Germán"), these are read as names:
+A lexicon with `names` in its meta has a single input for all names of persons: the row
+of that word, equal to the rows of all known names. Among words that the lexicon lacks,
+or knows only without accents ("Germán"), these are read as names:
 
 - words with a capital first letter and a small one ("Aisha", "McIntyre"), also at the
   beginning of a sentence;
@@ -11,8 +11,8 @@ lacks, or knows only without accents ("Germán"), these are read as names:
 
 Among known words, those that are also names ("Mark", "Rose") are read as names if the
 first letter is a capital and the others are small. So are all parts of a word with a
-hyphen that begins with a name of that list ("Min-jun"). Words around it do not matter:
-a change of one word does not change how others are read.
+hyphen that begins with a name in that list ("Min-jun"). Neighbouring words do not
+matter: changing one word does not change how others are read.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def fold(key: str) -> str:
 
 
 def name_row(lexicon: Lexicon) -> int:
-    """Return the row that all names of persons are read as, -1 without one."""
+    """Return the row that all person names are read as, -1 if there is none."""
     word = lexicon.meta.get("names")
     return -1 if word is None else lexicon.row_of.get(key_of(str(word)), -1)
 
 
 def unknown_is_name(word: str, language: str) -> bool:
-    """Tell whether a word outside the vocabulary is read as a name of a person."""
+    """Return whether a word outside the vocabulary is read as a person's name."""
     if not (word.isalpha() or _MARKS.sub("", word).isalpha()):
         return False
     if word[:1].isupper() and not word.isupper():
@@ -71,23 +71,23 @@ def unknown_is_name(word: str, language: str) -> bool:
 
 
 def known_is_name(word: str, language: str) -> bool:
-    """Tell whether a known word is read as a name of a person."""
+    """Return whether a known word is read as a person's name."""
     if not word[:1].isupper() or not word[1:].islower():
         return False
     return key_of(word) in language_data.person_names(language, capital=True)
 
 
 def is_name_of_parts(word: str, language: str) -> bool:
-    """Tell whether a word is a name with small letters after hyphens ("Min-jun")."""
+    """Return whether a word is a name with lower case after hyphens ("Min-jun")."""
     first, *others = word.split("-")
     small = bool(others) and all(each.isalpha() and each.islower() for each in others)
     return small and first.isalpha() and begins_as_name(word, language)
 
 
 def begins_as_name(word: str, language: str) -> bool:
-    """Tell whether all parts of a word are read as names ("Min-jun", "O'Hara").
+    """Return whether all parts of a word are read as names ("Min-jun", "O'Hara").
 
-    They are if the part before the first hyphen has a capital and is a listed name, or
+    They are if the part before the first hyphen is capitalised and a listed name, or
     if the word begins with a letter, an apostrophe and a capital.
     """
     if not word[:1].isupper():
@@ -106,9 +106,9 @@ def begins_as_name(word: str, language: str) -> bool:
 
 
 def settle_parts(pieces: Sequence[str], codes: Ints, person: int) -> None:
-    """Read words with a capital behind a person and a hyphen as persons, in place.
+    """Read capitalised words after a person and a hyphen as persons, in place.
 
-    "Al-Sayed" is one though "sayed" is a word. The codes (p,) are those of
+    "Al-Sayed" is a person although "sayed" is a word. The codes (p,) are from
     dptext.tokens.tokenizer; person: the code of a person.
     """
     kind = codes & kinds.KIND

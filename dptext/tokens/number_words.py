@@ -1,7 +1,7 @@
-"""Numbers in English words as forms: runs of number words, dates of them, and ages.
+"""Numbers in English words as forms: runs of number words, dates and ages.
 
-A run is two number words or more ("two hundred and fifty", "ninety-seven", "five
-five oh one"), one piece whatever its words are. A single number word is a word.
+A run is two or more number words ("two hundred and fifty", "ninety-seven", "five
+five oh one"), always a single piece. A single number word is a word.
 
 The layout of a run has a field for each word: {d} a digit of a row of digits, {u} one
 to nine, {t} ten to nineteen, {T} twenty to ninety, {o}, {s}, {z} the same of ordinals,
@@ -177,7 +177,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def find_layout(text: str) -> str:
-    """Return the layout of a run of number words or of a date in words."""
+    """Return the layout of a run of number words, or of a date in words."""
     layout = _layout_of_date(text) or _layout_of_run(text)
     return f"^{layout}" if text[:1].isupper() else layout
 
@@ -224,15 +224,15 @@ def _layout_of_run(text: str) -> str:
 
 
 def write(layout: str, draws: Integers) -> str:
-    """Return random words of a layout."""
+    """Return random words for a layout."""
     out = _FIELD.sub(lambda field: _draw(field[1], draws), layout.removeprefix("^"))
     return out[:1].upper() + out[1:] if layout[:1] == "^" else out
 
 
 def _draw(field: str, draws: Integers) -> str:
-    """Return random words for a field.
+    """Return random words for a layout's field.
 
-    Some words are never drawn: with them a run would be read as a year.
+    Words that would make a run look like a year are never drawn.
     """
     if field in ("m", "M"):
         name = MONTHS[draws.below(12)]
@@ -269,7 +269,7 @@ def _below_hundred(number: int) -> str:
 
 
 def _year(year: int) -> str:
-    """Return a year of the 20th or 21st century in words."""
+    """Spell a year of the 20th or 21st century in words."""
     if year < 2000:
         return f"nineteen {_below_hundred(year - 1900)}"
     if year < 2010:
@@ -278,7 +278,7 @@ def _year(year: int) -> str:
 
 
 def is_of_person(text: str, begin: int, end: int) -> bool:
-    """Tell whether an age is none of a thing, and no span: by the words beside it."""
+    """Return whether an age is a person's, judging by neighbouring words."""
     before = text[max(begin - _BEFORE, 0) : begin]
     if text[begin:end].lower().endswith("yrs"):
         before_it, behind = _compiled(_IN_SPAN), _compiled(_SPAN_ENDS)
@@ -288,7 +288,7 @@ def is_of_person(text: str, begin: int, end: int) -> bool:
 
 
 def find_age_layout(text: str) -> str:
-    """Return the layout of an age: its words, but those of the number."""
+    """Return an age's layout: all words except the number."""
     field = "{N}" if only_digits(text) else "{W}"
     number = _compiled(_AGE_NUMBER)
     layout = number.sub(field, text.lower(), count=2 if field == "{N}" else 1)
@@ -296,18 +296,18 @@ def find_age_layout(text: str) -> str:
 
 
 def write_age(layout: str, draws: Integers) -> str:
-    """Return a random age below 90 of a layout, or two of them in order."""
+    """Return a random age below 90 with a layout, or two ages in order."""
     ages = sorted(str(draw_age(draws)) for _ in range(layout.count("{N}")))
     return spell_age(layout, ages or [_draw("W", draws)])
 
 
 def draw_age(draws: Integers, *, young: bool = False) -> int:
-    """Return a random age below 90, or one of a child."""
+    """Return a random age below 90, or a child's age."""
     return draws.between(10, 17) if young else draws.between(18, 89)
 
 
 def spell_age(layout: str, ages: Sequence[str]) -> str:
-    """Write the ages of a layout, in digits or in words."""
+    """Write ages in a layout, in digits or words."""
     parts = iter(ages)
     out = re.sub(r"\{[NW]\}", lambda _: next(parts), layout.removeprefix("^"))
     return out[:1].upper() + out[1:] if layout[:1] == "^" else out

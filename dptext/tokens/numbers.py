@@ -1,15 +1,15 @@
-"""Numbers as vocabulary elements: the element of a number, and numbers of an element.
+"""Numbers as vocabulary elements: which element a number is, and how to write one.
 
-A lexicon holds elements such as `<number 40-49>`: numbers of one form and size. A
+A lexicon contains elements such as `<number 40-49>`: numbers of one form and size. A
 number in a text is read as the element with its form. A drawn element is written as a
 random number of its form, from bits that are independent of the original number. NUMBER
-itself stands for every number without an element in the lexicon. Both rules are public.
+itself represents every number without an element in the lexicon. Both rules are public.
 
 A form consists of literal characters and ranges {first-last}; numbers have at least as
-many digits as `first`. A "|" separates the forms of one element. The elements are those
-of dptext/data/words/number_elements.txt. The share of a row there is divided evenly
-among its elements, in kinds that count things by the distribution of first digits
-(Newcomb 1881, Benford).
+many digits as `first`. A "|" separates the forms of one element. The elements are
+listed in dptext/data/words/number_elements.txt. The share of a row there is divided
+evenly among its elements, or, for kinds that count things, by the distribution of first
+digits (Newcomb 1881, Benford).
 
 In a lexicon the replacements of a number are numbers, those of similar form and size
 first. So every element has a position: its kind, its digits, its size. Vectors lie
@@ -66,7 +66,7 @@ _SEED = 97
 
 @dataclass(frozen=True, slots=True)
 class NumberPart:
-    """Literal characters, or if text is empty, a range of numbers."""
+    """Literal characters or, if text is empty, a range of numbers."""
 
     text: str
     first: int = 0
@@ -76,11 +76,11 @@ class NumberPart:
 
     @property
     def widths(self) -> range:
-        """Return the possible numbers of digits of a number in the range."""
+        """Return the possible digit counts of numbers in the range."""
         return range(self.width, max(self.width, len(str(self.last))) + 1)
 
     def holds(self, digits: str) -> bool:
-        """Tell whether digits are a number of the range, with its number of digits."""
+        """Return whether digits are a number in the range, with its digit count."""
         value = int(digits)
         wide = max(self.width, len(str(value)))
         return self.first <= value <= self.last and len(digits) == wide
@@ -128,7 +128,7 @@ def _element(kind: str, spec: str) -> Element:
 
 
 def _fill(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
-    """Write a form with numbers for its parts; those for literal parts are ignored."""
+    """Write a form with numbers for its parts, ignoring those of literal parts."""
     pairs = zip(form, numbers, strict=True)
     return "".join(part.text or f"{number:0{part.width}d}" for part, number in pairs)
 
@@ -155,13 +155,13 @@ _LAST_BY_KIND = {element.kind: position for position, element in enumerate(ELEME
 
 
 def names(language: str) -> tuple[str, ...]:
-    """Return the elements for a language: only English has ordinals and decades."""
+    """Return a language's elements: only English has ordinals and decades."""
     english = language == ENGLISH
     return tuple(e.name for e in ELEMENTS if english or e.kind not in _IN_LETTERS)
 
 
 def example(word: str) -> str:
-    """Return the first number of an element; other words and NUMBER are unchanged."""
+    """Return an element's first number; other words and NUMBER stay unchanged."""
     if not _INDEX.get(word):
         return word
     form = ELEMENTS[_INDEX[word]].forms[0]
@@ -169,23 +169,23 @@ def example(word: str) -> str:
 
 
 def rows_in(words: Sequence[str]) -> dict[int, int]:
-    """Return the index in ELEMENTS by the row of each word that is an element."""
+    """Map the row of each element among words to its index in ELEMENTS."""
     return {row: _INDEX[word] for row, word in enumerate(words) if word in _INDEX}
 
 
 @lru_cache(maxsize=2)
 def element_rows(lexicon: Lexicon) -> dict[int, int]:
-    """Return the index in ELEMENTS by the row of each element of a lexicon."""
+    """Map the row of each element of a lexicon to its index in ELEMENTS."""
     return rows_in(lexicon.words)
 
 
 def rows(lexicon: Lexicon) -> Ids:
-    """Return the rows of the elements of a lexicon: (m,) int32."""
+    """Return the rows of a lexicon's elements: (m,) int32."""
     return np.array(list(element_rows(lexicon)), np.int32)
 
 
 def find_element(text: str) -> int:
-    """Return the index in ELEMENTS of a number from the splitter."""
+    """Return the index in ELEMENTS for a number from the splitter."""
     text = text.lower()
     for pattern, ranges, position in _by_shape().get(_shape(text), ()):
         match = pattern.fullmatch(text)
@@ -200,7 +200,7 @@ def _shape(text: str) -> str:
 
 
 def _kind(text: str) -> str:
-    """Return the kind of a number without a listed form, by its other characters."""
+    """Return the kind of a number without a listed form, by other characters."""
     marks = _DIGITS.sub("", text)
     if not marks:
         return "padded" if int(text[0]) == 0 else "integer"
@@ -215,7 +215,7 @@ def _kind(text: str) -> str:
 
 @cache
 def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]]:
-    """Return for each shape the patterns of its forms, their ranges, their elements."""
+    """Return the patterns, ranges and elements for each shape of a number."""
     shapes: dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]] = {}
     for position, element in enumerate(ELEMENTS):
         # Not NUMBER, the first one: the numbers that it writes have other elements.
@@ -231,7 +231,7 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]
 
 
 class Numbers:
-    """The elements of one lexicon: look-up of numbers, and writing of drawn ones."""
+    """A lexicon's number elements: looks up numbers, and writes drawn elements."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._index = element_rows(lexicon)
@@ -242,7 +242,7 @@ class Numbers:
         self._comma = lexicon.language in _COMMA
 
     def row(self, text: str) -> int:
-        """Return the row of a number from the splitter."""
+        """Return the row for a number from the splitter."""
         if self._comma and _BY_COMMA.fullmatch(text):
             text = text.translate(_SWAPPED)
         return self._rows[find_element(text)]
@@ -252,9 +252,9 @@ class Numbers:
         return np.flatnonzero(self._is_number[ids])
 
     def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
-        """Return the rows (m,) that the written numbers of elements are read as.
+        """Return the rows (m,) that written numbers are read as.
 
-        Numbers that were written for NUMBER may have other elements.
+        Numbers written for NUMBER may be read as other elements.
         """
         rows = ids.copy()
         for index in np.flatnonzero(ids == self._rows[0]).tolist():
@@ -262,7 +262,7 @@ class Numbers:
         return rows
 
     def write(self, ids: Ids, bits: RandomBits) -> list[str]:
-        """Write drawn elements (m,) as random numbers of their forms."""
+        """Write drawn elements (m,) as random numbers with their forms."""
         out = [""] * len(ids)
         integers = bits.integers(NUMBER_LANE, _LANES)
         for row in np.unique(ids).tolist():
@@ -288,17 +288,17 @@ class Numbers:
 
 
 def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
-    """Divide the count of all numbers among elements by their public shares."""
+    """Divide the count of all numbers among elements by public shares."""
     shares = {e.name: e.share for e in ELEMENTS if e.name in names}
     every = sum(shares.values())
     return {name: total * share / every for name, share in shares.items()}
 
 
 def positions() -> Floats:
-    """Return the position of each of ELEMENTS, (97, q): near ones replace each other.
+    """Return each element's position, (97, q): near ones replace each other.
 
-    Kinds are equally far apart, with NUMBER between them. Within a kind the number of
-    digits and the logarithm decide, for years the year.
+    Kinds are equally far apart, with NUMBER between them. Within a kind, the number of
+    digits and the logarithm decide; for years the year.
     """
     kinds = sorted({element.kind for element in ELEMENTS[1:]})
     rows = np.zeros((len(ELEMENTS), len(kinds) + 3))
@@ -314,7 +314,7 @@ def positions() -> Floats:
 
 
 def orders() -> NDArray[np.intp]:
-    """Return for each of ELEMENTS all of them, itself first, then the nearest."""
+    """Return for each element all elements, itself first, then by distance."""
     points = positions()
     gaps = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
     gaps[np.arange(len(points)), np.arange(len(points))] = -1.0
@@ -323,9 +323,9 @@ def orders() -> NDArray[np.intp]:
 
 
 def vectors(middle: Floats) -> Floats:
-    """Return a vector for each of ELEMENTS around middle (d,): (97, d).
+    """Return a vector for each element around middle (d,): (97, d).
 
-    That of NUMBER is middle itself, and all have its length.
+    NUMBER's vector is middle itself, and all have its length.
     """
     width = len(middle)
     points = positions()[1:]
@@ -344,14 +344,14 @@ def vectors(middle: Floats) -> Floats:
 
 
 def unlisted_rows(words: Sequence[str]) -> list[int]:
-    """Return the rows that orders of other words must not list: all but NUMBER."""
+    """Return rows that other words' orders must not list: all except NUMBER."""
     return [row for row, index in rows_in(words).items() if index]
 
 
 def list_first(listing: Rows, words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
-    Words that were listed before follow, as far as there is room.
+    Previously listed words follow, as far as there is room.
     """
     rows = {index: row for row, index in rows_in(words).items()}
     order, elements = orders(), set(rows.values())

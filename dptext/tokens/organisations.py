@@ -1,7 +1,7 @@
-"""Names of organisations and products by shown patterns, and what is written for them.
+"""Names of organisations and products by visible patterns, and their replacements.
 
-Real firms are never written. Every name becomes an invented one of a public list
-(dptext/data/words/invented_names.txt), by its layout, which is shown:
+Real firms are never written. Every name becomes an invented one from a public list
+(dptext/data/words/invented_names.txt), chosen by its layout, which is shown:
 
 - "Superior Court of Fulton County": words with a capital before a word of a kind such
   as Court, or behind it and "of" or "for", are one name. The layout is that word. Where
@@ -98,7 +98,7 @@ _JOINING = frozenset(("-", "/", "&", " &"))
 
 
 def is_acronym(body: str) -> bool:
-    """Tell whether a word is written as an acronym, and is no listed name."""
+    """Return whether a word is spelled as an acronym, and is not a listed name."""
     if not _ACRONYM.fullmatch(body):
         return False
     key = names.fold(key_of(body))
@@ -109,22 +109,22 @@ def is_acronym(body: str) -> bool:
 
 
 def is_plural_acronym(body: str) -> bool:
-    """Tell whether a word is an acronym with the s of a plural, whatever it means."""
+    """Return whether a word is spelled as an acronym with a plural s."""
     return body[-1:] == "s" and _ACRONYM.fullmatch(body) is not None
 
 
 def is_dotted(body: str) -> bool:
-    """Tell whether a word is written as two or three capitals with periods."""
+    """Return whether a word is spelled as two or three capitals with periods."""
     return body[1:2] == "." and _DOTTED.fullmatch(body) is not None
 
 
 def is_flat(body: str) -> bool:
-    """Tell whether a word is written as one or two digits and a letter."""
+    """Return whether a word is one or two digits followed by a letter."""
     return body[:1].isdecimal() and _FLAT.fullmatch(body) is not None
 
 
 def has_inner_capital(body: str) -> bool:
-    """Tell whether a word is written as a product, and is no listed name."""
+    """Return whether a word is spelled as a product, and is not a listed name."""
     if not _INNER_CAPITAL.fullmatch(body) or _PERSON.match(body):
         return False
     return names.fold(key_of(body)) not in language_data.person_names(ENGLISH)
@@ -150,7 +150,7 @@ def layout(piece: str) -> str:
 
 @cache
 def nationalities() -> Mapping[str, str]:
-    """Return the layouts of nationalities, by their keys in the capitals they need."""
+    """Map nationalities, as keys with the capitals they need, to layouts."""
     lists = language_data.nationalities(ENGLISH)
     capital = lists["with a capital"]
     return {
@@ -164,7 +164,7 @@ def nationalities() -> Mapping[str, str]:
 
 @cache
 def choices(shown: str) -> Sequence[str]:
-    """Return the names one of which is written for a layout, all equally likely."""
+    """Return the names to choose from for a layout, all equally likely."""
     if shown in _NATIONALITIES:
         return language_data.nationalities(ENGLISH)[f"{shown} to write"]
     invented = language_data.invented_names(ENGLISH)
@@ -187,7 +187,7 @@ def choices(shown: str) -> Sequence[str]:
 
 
 def is_word(lexicon: Lexicon, row: int) -> bool:
-    """Tell whether a row is a word in small letters, no acronym."""
+    """Return whether a row is a lower-case word, not an acronym."""
     if not lexicon.words[row].islower():
         return False
     # "fia", which no dictionary has, is one.
@@ -195,9 +195,9 @@ def is_word(lexicon: Lexicon, row: int) -> bool:
 
 
 def look(lexicon: Lexicon, body: str, row: int, is_person: bool) -> int:
-    """Return the bit of an acronym, a flat or a product by its spelling, else 0.
+    """Return the bit of an acronym, flat or product by its spelling, else 0.
 
-    is_person: whether the row of the word, -1 if unknown, is a name of a person.
+    is_person: whether the word's row, -1 if unknown, is a person's name.
     """
     if is_flat(body):
         return common.ACRONYM
@@ -214,7 +214,7 @@ def look(lexicon: Lexicon, body: str, row: int, is_person: bool) -> int:
 
 @lru_cache(maxsize=2)
 def spellings(lexicon: Lexicon) -> Mapping[int, str]:
-    """Return an invented name for each row of a brand: a drawn one is written so."""
+    """Map each row of a brand to the invented name that is written for it."""
     invented = language_data.invented_names(lexicon.language).get("organisations", ())
     classes = (WordClass.ORGANISATION,) if invented else ()
     named = written_classes.kinds_of_rows(lexicon, classes) > 0
@@ -232,9 +232,9 @@ def spellings(lexicon: Lexicon) -> Mapping[int, str]:
 def join_places(
     pieces: list[str], codes: Ints, ends: Ints, firsts: Sequence[int]
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
-    """Make one piece of each listed place of several words: "United Arab Emirates".
+    """Merge listed places of several words, such as "United Arab Emirates".
 
-    firsts: positions of words that may begin one. Returns what `join` returns.
+    firsts: positions of words that may begin a place. Returns the same as `join`.
     """
     spans: list[tuple[int, int, str]] = []
     for at in firsts:
@@ -338,10 +338,10 @@ class SmallLetters:
 def join(
     pieces: list[str], codes: Ints, ends: Ints
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
-    """Make one piece of each name of several words.
+    """Merge the pieces of each name of several words.
 
-    Returns pieces, codes and ends of texts as they are then, by how many places each
-    piece has moved back (None: no piece), and the layouts of the names by position.
+    Returns updated pieces, codes and ends of texts, by how many places each
+    piece has moved back (None: no piece), and the layouts of names by position.
     """
     begins = np.concatenate(([0], ends))
     spans: list[tuple[int, int, str]] = []
@@ -387,10 +387,10 @@ def join(
 def settle_letters(
     pieces: list[str], codes: Ints, ends: Ints, single: Mask, *, persons: int
 ) -> None:
-    """Read replaced capital letters as acronyms of one letter, in place.
+    """Read replaced capital letters as one-letter acronyms, in place.
 
-    single: single letters (p,). A replaced word with a capital behind one and a period
-    is a person, whose bits are given, 0 for none.
+    single: mask of single letters (p,). A replaced capitalised word after one and a
+    period is a person, with the given bits, 0 for none.
     """
     single = single | (codes & common.LETTER != 0)
     single &= codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
@@ -413,11 +413,11 @@ def settle_letters(
 def join_others(
     pieces: list[str], codes: Ints, ends: Ints, apart: Mask, heading: Mask
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
-    """Make one piece of replaced words with a capital side by side: "Golden Anchor".
+    """Merge adjacent replaced capitalised words, such as "Golden Anchor".
 
-    They are in no class, and no person's name follows, whose title they may be. Pieces
-    that stand apart (p,) are no part. A noun that begins a sentence outside headings
-    (p,) is part of what follows: "Star Gas". Returns what `join` returns.
+    They are in no class, and no person's name follows, whose title they could be.
+    Pieces in `apart` (p,) are excluded. A noun that begins a sentence outside headings
+    (p,) is part of what follows: "Star Gas". Returns the same as `join`.
     """
     kind = codes & kinds.KIND
     shown = kinds.TITLE | kinds.UPPER
@@ -445,7 +445,7 @@ def join_others(
 def _joined(
     pieces: list[str], codes: Ints, ends: Ints, spans: list[tuple[int, int, str]]
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
-    """Make one piece of each span with its kind, "" for none."""
+    """Merge each span into one piece with its kind, "" for none."""
     if not spans:
         return pieces, codes, ends, None, {}
     keeps = np.ones(len(pieces), bool)
@@ -472,25 +472,25 @@ def _joined(
 
 
 def _is_part(code: int) -> bool:
-    """Tell whether a piece is a word with a capital that is replaced."""
+    """Return whether a piece is a replaced capitalised word."""
     return bool(code & kinds.TITLE) and code & kinds.KIND not in _NO_PARTS
 
 
 def _is_adjective(piece: str, code: int) -> bool:
-    """Tell whether a copied word with a capital belongs to the name behind it."""
+    """Return whether a copied capitalised word belongs to the name after it."""
     capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
     body = piece.strip(" ")
     return capital and (body.lower() in ADJECTIVES or _begins(body, code))
 
 
 def _begins(body: str, code: int) -> bool:
-    """Tell whether a copied noun that begins a sentence may begin a name."""
+    """Return whether a copied noun that begins a sentence may begin a name."""
     bits = code & (kinds.KIND | kinds.TITLE | kinds.UPPER | _NO_NOUN | common.STARTS)
     return bits == _BEGINS and body not in _NO_FIRST
 
 
 def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:
-    """Return the first piece of the name before a word of its kind."""
+    """Return the first piece of the name before a kind word such as Court."""
     first = at
     for here in range(at - 1, max(begin, at - _REACH) - 1, -1):
         if pieces[here + 1][:1] != " " and pieces[here + 1] not in _BETWEEN:
@@ -504,7 +504,7 @@ def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:
 
 
 def _last(pieces: list[str], codes: Ints, at: int, end: int) -> int:
-    """Return the end of the name behind a word of its kind, "of" or "for"."""
+    """Return the end of the name after a kind word and "of" or "for"."""
     after = at + 1
     if after >= end or pieces[after] not in _BEFORE_NAMES:
         return after
@@ -521,7 +521,7 @@ def _last(pieces: list[str], codes: Ints, at: int, end: int) -> int:
 
 
 def _is_titled(codes: Ints, first: int, begin: int) -> bool:
-    """Tell whether a title such as Mr stands before a piece: a person follows."""
+    """Return whether a title such as Mr precedes a piece: a person follows."""
     before = first - 1
     if before > begin and codes[before] & common.DOT:
         before -= 1
@@ -529,7 +529,7 @@ def _is_titled(codes: Ints, first: int, begin: int) -> bool:
 
 
 def moved_keys(named: dict[int, T], moved: Ints | None) -> dict[int, T]:
-    """Return what stands at positions by the new ones, which are less by `moved`."""
+    """Shift positions by `moved` in a mapping keyed by position."""
     if moved is None:
         return named
     return {at - int(moved[at]): each for at, each in named.items()}

@@ -1,15 +1,15 @@
-"""The names that are written for persons where equal names of a record stay equal.
+"""The names written for persons if equal names of a record stay equal.
 
-A name is replaced piece by piece, "Patricia" and "Ivanova" each by one of their own.
-Whether a piece becomes a given or a family name follows from its places in the record:
-first in a run of names it is given, last in one or behind a copied title family, alone
-given. Given names are those of women or of men where copied pronouns or words such as
-"son" beside any of its places are of one gender, and those of both where they are of
-none or of two. Copied titles right before any of its places alone decide, if there are.
+A name is replaced piece by piece: "Patricia" and "Ivanova" are replaced separately.
+Whether a piece becomes a given or a family name depends on its positions in the record:
+first in a run of names: given; last in one or after a copied title: family; alone:
+given. Given names are women's or men's if copied pronouns or words such as
+"son" near any of its positions have one gender, and of both if they have
+none or both. Copied titles right before any of its positions take precedence.
 
-All of this is shown: places of names, which are equal, copied words, and capitals. No
-list is asked about the hidden names. Other languages have words of genders and names to
-write of their own (dptext.tokens.languages), by the same rules.
+All of this is visible: positions of names, which are equal, copied words, and capitals.
+No list is consulted about the hidden names. Other languages have gendered words and
+names to write in their lists (dptext.tokens.languages), with the same rules.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.STOP_WORD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """Names that are written in a language, and its words that tell a gender."""
+    """The names written in a language, and its words that indicate a gender."""
 
     men: Sequence[str]
     women: Sequence[str]
@@ -65,9 +65,9 @@ class People:
 def genders_of(
     men: Iterable[str], women: Iterable[str], *, small: bool = True
 ) -> dict[str, int]:
-    """Return the genders of words in all capitals, as they stand in pieces.
+    """Return the genders of words in all capitalisations, as in pieces.
 
-    small: in small letters, too.
+    small: also in lower case.
     """
     genders = {**dict.fromkeys(men, _MEN), **dict.fromkeys(women, _WOMEN)}
     return {
@@ -80,7 +80,7 @@ def genders_of(
 
 @cache
 def lists() -> dict[str, tuple[str, ...]]:
-    """Return the names that are written in English: both, men, women, families."""
+    """Return the names written in English: both, men, women, families."""
     return {
         name: tuple(words) for name, words in language_data.sections("surrogate_names")
     }
@@ -88,7 +88,7 @@ def lists() -> dict[str, tuple[str, ...]]:
 
 @cache
 def english() -> People:
-    """Return the people of English texts."""
+    """Return the names and gendered words of English."""
     names = lists()
     return People(
         men=names["men"],
@@ -101,7 +101,7 @@ def english() -> People:
 
 
 def gendered_rows(row_of: Mapping[str, int]) -> Ids | None:
-    """Return the rows of words that tell a gender, None if a lexicon lacks one."""
+    """Return the rows of gendered words, None if the lexicon lacks any."""
     words = {*_WORDS[0], *_WORDS[1]}
     if not row_of.keys() >= words:
         return None
@@ -118,9 +118,9 @@ def find(
     gendered: Ids | None,
     capitals: bool,
 ) -> list[Sequence[str]]:
-    """Return the names one of which is written for each piece of a person.
+    """Return the names to choose from for each piece of a person.
 
-    The positions are in order, each with its key: record and text. people: those of
+    The positions are sorted, each with its key: record and text. people: of
     each language; gendered: rows of English words of a gender (`gendered_rows`);
     capitals: whether those of replaced words are shown.
     """
@@ -165,7 +165,7 @@ def find(
 
 
 def _names(role: int, people: People) -> Sequence[str]:
-    """Return the names that are written for a role."""
+    """Return the names written for a role."""
     if role & _FAMILY:
         return people.families
     gender = role & (_MEN | _WOMEN)
@@ -175,7 +175,7 @@ def _names(role: int, people: People) -> Sequence[str]:
 def _runs(
     words: Words, positions: Sequence[int], *, capitals: bool
 ) -> tuple[list[int], list[int]]:
-    """Return the run of adjacent names of each piece, and its element in this run.
+    """Return the run of adjacent names of each piece, and its element in the run.
 
     Names with hyphens between them are one element.
     """
@@ -214,12 +214,12 @@ def _gap(words: Words, before: int, position: int, *, capitals: bool) -> str:
 
 
 def _is_letter(words: Words, at: int) -> bool:
-    """Tell whether a piece is a replaced capital letter."""
+    """Return whether a piece is a replaced capital letter."""
     return words.layouts.get(at) == organisations.LETTER
 
 
 def _follows_initial(words: Words, position: int) -> bool:
-    """Tell whether a letter and a period, or letters with them, are before a name."""
+    """Return whether an initial with a period precedes a name."""
     shown = words.layouts.get(position - 1, "")
     if shown[-1:] == ".":
         return True
@@ -229,7 +229,7 @@ def _follows_initial(words: Words, position: int) -> bool:
 def _gendered(
     words: Words, people: Mapping[str, People], rows: Ids | None
 ) -> tuple[list[int], list[int]]:
-    """Return the positions of copied words of a gender, and their genders."""
+    """Return positions of copied gendered words, and their genders."""
     copied = (words.flags & kinds.KIND) == kinds.COMMON
     if len(people) > 1:
         every = frozenset[str]().union(*(each.words for each in people.values()))
@@ -249,7 +249,7 @@ def _gendered(
 
 
 def _gender_between(genders: tuple[list[int], list[int]], begin: int, end: int) -> int:
-    """Return the genders of the words in a part of the pieces."""
+    """Return the genders of the words in a range of pieces."""
     positions, of_each = genders
     matches = 0
     for at in range(bisect_left(positions, begin), bisect_left(positions, end)):
@@ -260,7 +260,7 @@ def _gender_between(genders: tuple[list[int], list[int]], begin: int, end: int) 
 def _gender_before(
     words: Words, first: int, begin: int, titles: Mapping[str, int]
 ) -> int:
-    """Return the gender of the copied title before a name, with a period or without.
+    """Return the gender of a copied title before a name, with or without period.
 
     begin: the first piece of its text.
     """

@@ -1,4 +1,4 @@
-"""The treatment of each class of token."""
+"""The treatment of each token class."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Form(StrEnum):
 
 
 class WordClass(StrEnum):
-    """Classes of words that may all replace each other (dptext.tokens.common)."""
+    """Classes of words that can replace each other (dptext.tokens.common)."""
 
     PERSON = "person"
     PLACE = "place"
@@ -56,12 +56,12 @@ class WordClass(StrEnum):
 
     @property
     def kind(self) -> int:
-        """Return its kind of piece."""
+        """Return the class's kind of piece."""
         return _KINDS[self]
 
     @property
     def list_name(self) -> str:
-        """Return the name of its list in dptext/data/words/closed_classes.txt."""
+        """Return the name of the list in dptext/data/words/closed_classes.txt."""
         return "names" if self is WordClass.PERSON else f"{self.value}s"
 
 
@@ -87,11 +87,11 @@ class WordList:
     contents: tuple[str, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
-        """Tell whether the list has an entry."""
+        """Return whether the list has any entry."""
         return bool(self.words or self.files or self.patterns)
 
     def settings(self) -> JsonObject:
-        """Return its settings in a profile."""
+        """Return the list's settings in a profile."""
         named = {"words": self.words, "files": self.files, "patterns": self.patterns}
         return {key: list(value) for key, value in named.items() if value}
 
@@ -101,7 +101,7 @@ NOTHING = WordList()
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The settings of tokens. The defaults replace every word with epsilon.
+    """Token settings. The defaults replace every word with epsilon.
 
     keep, mask and forms have priority over the other settings.
     """
@@ -148,16 +148,16 @@ class Policy:
 
     @property
     def copied_words(self) -> tuple[int, bool, frozenset[str]]:
-        """Return how many common words are copied, whether opinions are, and a list."""
+        """Return the number of common words, whether opinions count, and a list."""
         listed = frozenset[str]() if self.words is None else self.words.copied
         return self.common, self.opinion == "keep", listed
 
     @property
     def marks_others(self) -> bool:
-        """Tell whether a text in another language than English becomes a mark.
+        """Return whether a text that is not in English becomes a mark.
 
-        It does if the lexicon is English and has so many common words, unless unknown
-        words are treated apart, or numbers are replaced like words.
+        True if the lexicon is English and has enough common words, unless unknown
+        words have another treatment, or numbers are replaced like words.
         """
         like_words = self.unknown == "perturb" and self.number != "perturb"
         many = self.common >= MANY_COMMON and like_words
@@ -165,7 +165,7 @@ class Policy:
 
     @property
     def has_lists(self) -> bool:
-        """Tell whether there are lists or forms."""
+        """Return whether there are any lists or forms."""
         return bool(self.keep or self.mask or self.forms)
 
     @property
@@ -183,9 +183,10 @@ class Policy:
         return codes
 
     def settings(self) -> JsonObject:
-        """Return its settings in a profile, without empty lists and defaults.
+        """Return the policy's settings in a profile, without empty lists and defaults.
 
-        Without defaults of later settings, so that older profiles keep their digest.
+        Defaults of newer settings are omitted, so that older profiles keep their
+        digest.
         """
         lists: JsonObject = {
             "keep": self.keep.settings(),

@@ -1,7 +1,7 @@
 """The default splitter: one compiled regular expression, lossless for every string.
 
 A piece includes the single space before it, so that running text has about one piece a
-word. Words keep inner apostrophes and hyphens; `segment` divides them if the vocabulary
+word. Words keep inner apostrophes and hyphens; `segment` splits them if the vocabulary
 knows their parts but not the whole.
 """
 
@@ -97,25 +97,25 @@ GUARD, BEHIND = r"(?![\w@]|[-.,/:][0-9])", r"(?<![\w@])"
 def guarded(
     pattern: str, guard: str = GUARD, *, behind: str = BEHIND, ascii_only: bool = True
 ) -> re.Pattern[str]:
-    """Compile a case-insensitive pattern with conditions on the surrounding text.
+    """Compile a case-insensitive pattern with conditions on surrounding text.
 
-    Compiling is slow, so the finders and layouts of a form share the pattern: a piece
-    on its own meets the conditions, too.
+    Compiling is slow, so the finders and layouts of a form share the pattern: a single
+    piece also meets the conditions.
     """
     head = "(?a:" if ascii_only else "(?:"
     return re.compile(f"{behind}{head}{pattern}){guard}", re.IGNORECASE)
 
 
 def split(text: str) -> list[str]:
-    """Divide a text into pieces; `"".join(split(text)) == text` for every string."""
+    """Split a text into pieces; `"".join(split(text)) == text` for every string."""
     return _PIECE.findall(text)
 
 
 def kind_of(piece: str) -> int:
     """Return the kind (dptext.tokens.kinds) of a piece from `split`.
 
-    Punctuation are the marks of the table of symbols (dptext.tokens.symbols). Any other
-    character besides letters, digits and spaces may have a meaning, and is an
+    Punctuation marks are in the table of symbols (dptext.tokens.symbols). Any other
+    character except letters, digits and spaces may have a meaning, and is an
     identifier.
     """
     body = piece[1:] if len(piece) > 1 and piece[0] == " " else piece
@@ -144,10 +144,10 @@ def _patterns_of_kinds() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[s
 
 @lru_cache(maxsize=64)  # each word is asked for several times in a row
 def key_of(word: str) -> str:
-    """Return the form of a word for look-ups.
+    """Normalise a word for look-ups.
 
-    It has small letters, straight quotes, accent and letter in one character (NFC), and
-    no characters without width.
+    Keys have lower case, straight quotes, composed accents (NFC), and
+    no zero-width characters.
     """
     key = word.lower()
     if word.isascii():  # as most are
@@ -157,31 +157,31 @@ def key_of(word: str) -> str:
 
 
 def to_keys(words: Sequence[str]) -> list[str]:
-    """Return the key of each word at once; words must not hold line ends."""
+    """Return the keys of all words at once; words must not contain line breaks."""
     lower = "\n".join(words).lower().replace("’", "'").split("\n") if words else []
     return [each if each.isascii() else key_of(each) for each in lower]
 
 
 @lru_cache(maxsize=2)
 def keys_of_words(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the key of each word of a vocabulary, which several look-ups need."""
+    """Return the keys of a vocabulary's words, cached."""
     return tuple(to_keys(words))
 
 
 def is_elision(word: str) -> bool:
-    """Tell whether a word has lost its last vowel before the next: "l'", "qu'"."""
+    """Return whether a word lost its last vowel before the next: "l'", "qu'"."""
     return word[-1:] in ("'", "’") and _ELISION.fullmatch(word) is not None
 
 
 def is_clitic(word: str) -> bool:
-    """Tell whether a word is written without a space after another one."""
+    """Return whether a word is attached to the previous one without a space."""
     return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
 
 
 def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
-    """Divide a word into parts with ids, as coarsely as the vocabulary allows.
+    """Split a word into parts with ids, as coarsely as the vocabulary allows.
 
-    The first of these that is possible: the whole word, if known; the word without its
+    The first possible option is used: the whole word, if known; the word without its
     accents; without a known clitic ("n't", "'s") or elision ("l'", "qu'"); its parts at
     hyphens, apostrophes and underscores, if at least one is known; the whole word as
     unknown. Returns pairs (part, id), with id -1 for unknown parts; the parts joined
@@ -221,13 +221,13 @@ def divide(
     is_whole: Callable[[str], bool] = lambda word: False,
     elisions: bool | frozenset[str] = False,
 ) -> list[tuple[str, int]]:
-    """Divide a word by its spelling alone; returns pairs as `segment`.
+    """Split a word by spelling alone; return pairs as in `segment`.
 
-    It is divided at all hyphens and underscores, before clitics ("n't", "'s"), and with
-    elisions after these ("l'", or those listed); other apostrophes never divide. Keys
+    It is split at all hyphens and underscores, before clitics ("n't", "'s"), and with
+    elisions after these ("l'", or listed ones); other apostrophes never split. Keys
     in whole ("can't", "right-wing") and words for which is_whole is true ("Min-jun")
-    only lose clitics after them. The vocabulary divides nothing: whether a part stands
-    alone does not depend on other parts.
+    only lose clitics after them. The vocabulary is not used: whether a part is
+    separate does not depend on other parts.
     """
     if word.isalpha():  # as most words are
         return [(word, _known(word, lookup))]
@@ -248,7 +248,7 @@ def divide(
 
 
 def without_clitics(word: str) -> tuple[str, list[str]]:
-    """Return a word without the clitics at its end, and these."""
+    """Return a word without its final clitics, and the clitics."""
     tails: list[str] = []
     while ("'" in word or "’" in word) and len(tails) < _ENDINGS:
         ending = _ENDING.search(word, max(1, len(word) - 3))
@@ -260,7 +260,7 @@ def without_clitics(word: str) -> tuple[str, list[str]]:
 
 
 def _divide_at_apostrophes(word: str, *, elisions: bool | frozenset[str]) -> list[str]:
-    """Divide a word before its clitics and after its elisions."""
+    """Split a word before its clitics and after its elisions."""
     word, tails = without_clitics(word)
     heads, begin = [], 0
     pattern = _ELISION if elisions is True else _BEGINNING
@@ -290,9 +290,9 @@ def replace_divided(
     several: int,
     parts_of: Callable[[str], list[tuple[str, int]]],
 ) -> tuple[list[str], Ints, Ints, Ints]:
-    """Replace every piece with the code `several` by its parts with their codes.
+    """Replace each piece with the code `several` by its parts and their codes.
 
-    Returns pieces, codes, the ends of texts, and by how many places each piece moved.
+    Returns pieces, codes, ends of texts, and how far each piece moved.
     """
     out: list[str] = []
     grown = np.zeros(len(pieces) + 1, np.int64)

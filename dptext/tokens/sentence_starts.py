@@ -1,7 +1,7 @@
-"""Beginnings of sentences, and other places where words are copied.
+"""Sentence beginnings, and other positions where words are copied.
 
-What a word is by its spelling is that of dptext.tokens.common. Here the marks and the
-copied words beside it decide, and which capitals and numbers are shown, never a
+dptext.tokens.common classifies words by spelling. Here marks and
+neighbouring copied words decide, and visible capitals and numbers, never a
 replaced word.
 """
 
@@ -70,7 +70,7 @@ def settle(
     pieces: Sequence[str],
     shown: Shown,
 ) -> None:
-    """Make pieces common that are so at their place, in place.
+    """Make pieces common where their position allows it, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
     """
@@ -159,7 +159,7 @@ def settle(
 
 @cache
 def _shouted(side: str) -> frozenset[str]:
-    """Return words copied in capitals behind a copied word, or between two."""
+    """Return words copied in capitals after a copied word, or between two."""
     return language_data.short_forms(ENGLISH)[f"shouted {side}"]
 
 
@@ -225,7 +225,7 @@ def _is_function(piece: str) -> bool:
 
 
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
-    """Tell whether a key is before "=", or a letter beside its marks."""
+    """Return whether a key precedes "=", or a letter is next to its marks."""
     body = pieces[at].strip(" ")
     behind = pieces[at + 1] if at + 1 < end else ""
     if body not in BEHIND_MARKS and body not in BEFORE_MARKS:
@@ -236,7 +236,7 @@ def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bo
 
 
 def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a piece is a modal before a copied verb: "Will buy again"."""
+    """Return whether a piece is a modal before a copied verb: "Will buy again"."""
     modals, verbs = _modals()
     if pieces[at].strip(" ") not in modals or pieces[at + 1] not in verbs:
         return False
@@ -245,14 +245,14 @@ def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
 
 @cache
 def _modals() -> tuple[frozenset[str], frozenset[str]]:
-    """Return modals with a capital, and the pieces before which they are copied."""
+    """Return capitalised modals, and the pieces before which they are copied."""
     lists = language_data.short_forms(ENGLISH)
     behind = frozenset(f" {each}" for each in lists["behind modals"])
     return frozenset(map(str.capitalize, lists["modals"])), behind
 
 
 def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
-    """Tell which candidates are months: "May to June" as against "Hope to see"."""
+    """Return a mask of candidates that are months: "May to June", not "Hope to"."""
     month = here & kinds.KIND == kinds.CALENDAR
     for at in np.flatnonzero(month).tolist():
         month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
@@ -260,16 +260,16 @@ def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
 
 
 class _Places:
-    """Places that are beginnings of sentences by the marks and copied words before."""
+    """Positions that begin a sentence, judging by marks and preceding copied words."""
 
     def __init__(self, codes: Ints, pieces: Sequence[str]) -> None:
         self._codes, self._pieces = codes, pieces
 
     def opens(self, at: int, begin: int) -> bool:
-        """Tell whether a sentence begins at a piece of a text that begins at `begin`.
+        """Return whether a sentence begins at a piece; the text begins at `begin`.
 
-        It does behind a dash between spaces, the comma of a greeting, the colon of a
-        speaker, a quotation mark behind a comma or colon, a semicolon, and the mark
+        It does after a dash between spaces, the comma of a greeting, the colon of a
+        speaker, a quotation mark after a comma or colon, a semicolon, and the mark
         before a cell of a table.
         """
         before = at - 1
@@ -346,9 +346,9 @@ class _Places:
 
 
 def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
-    """Tell which candidates begin a text, line or sentence: (m,).
+    """Return a mask of candidates that begin a text, line or sentence: (m,).
 
-    The text of each begins at begins (m,).
+    begins (m,) is the start of each candidate's text.
     """
     kind = codes & kinds.KIND
     ends_here = (codes & kinds.ENDER) != 0

@@ -1,8 +1,8 @@
-"""Symbols by Unicode category: marks, unknown words, and characters without width.
+"""Symbols by Unicode category: marks, unknown words, zero-width characters.
 
-One table for the splitter, the statement of guarantees and docs/tokens.md. A mark is
+One table serves the splitter, the statement of guarantees and docs/tokens.md. A mark is
 copied (policy `punctuation: keep`) and belongs to no word: "5€" is a number and a mark.
-A symbol that may have a meaning alone is replaced like an unknown word. Characters
+A symbol that may be meaningful alone is replaced like an unknown word. Characters
 without width are removed before a text is divided, since any number of them could carry
 a message.
 """
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class SymbolRule(NamedTuple):
-    """A row of the table of symbols."""
+    """A row in the table of symbols."""
 
     #: General categories of Unicode, as `unicodedata.category` names them.
     categories: tuple[str, ...]
@@ -98,7 +98,7 @@ _ANY_WITHOUT_WIDTH = re.compile(f"[{_WITHOUT_WIDTH}]+")
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark by the table; letters and digits are not."""
+    """Return whether a character is a mark in the table; letters and digits are not."""
     point = ord(character)
     for rule in _CATEGORIES.get(unicodedata.category(character), ()):
         ranges = rule.ranges
@@ -108,11 +108,11 @@ def is_mark(character: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """Return a text without characters that have no width."""
+    """Return a text without zero-width characters."""
     return text if text.isascii() else _ANY_WITHOUT_WIDTH.sub("", text)
 
 
 def names(*, marks: bool) -> tuple[str, ...]:
-    """Return the names of all marks, or of all symbols that are replaced."""
+    """Return the names of all marks, or of all replaced symbols."""
     rules = [rule for rule in TABLE if rule.is_mark == marks]
     return tuple(dict.fromkeys(rule.name for rule in rules))

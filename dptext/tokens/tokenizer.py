@@ -1,4 +1,4 @@
-"""Texts to words: split, look up in the vocabulary, flag each piece."""
+"""Turns texts into words: splits, looks up in the vocabulary, flags pieces."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _WITH_LAYOUTS = kinds.mask((kinds.ORGANISATION, kinds.PLACE))
 
 
 class Tokenizer:
-    """Divides texts into words of one vocabulary under one policy.
+    """Splits texts into words of a vocabulary under a policy.
 
-    With every_word the positions include words that the policy keeps. With every_text
-    those in another language than English are divided as well.
+    With every_word, the positions include words that the policy keeps. With every_text,
+    texts in languages other than English are split too.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Tokenizer:
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
     def _copied_words(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return words that are copied in lower case, and those with more to say."""
+        """Return words copied in lower case, and those that also affect neighbours."""
         if self._common is None:
             return frozenset(), frozenset()
         every = self._languages.copied if self._languages else frozenset()
@@ -142,7 +142,7 @@ class Tokenizer:
 
     @property
     def copies_common(self) -> bool:
-        """Tell whether common words are copied."""
+        """Return whether common words are copied."""
         return self._common is not None
 
     def lookup(self, key: str) -> int:
@@ -155,12 +155,12 @@ class Tokenizer:
         records: Ints | None = None,
         declared: Sequence[str | None] | None = None,
     ) -> Words:
-        """Split a batch of texts and look its words up.
+        """Split a batch of texts and look up its words.
 
-        The pieces join to the texts, except for characters without width, which no
-        output has, entities of letters if tags are recognised, and texts in none of
-        the languages of the policy. records (r,) is the record of each text, from 0 on,
-        and declared the language of each record where a column has it.
+        The pieces join to the texts, except for zero-width characters, which no
+        output has, entities for letters if tags are recognised, and texts in none of
+        the policy's languages. records (r,) is the record of each text, from 0 on,
+        and declared the language of each record, if a column gives it.
         """
         pieces, codes, ends, formed = self._split(texts)
         texts_in: Sequence[str] | None = None
@@ -219,7 +219,7 @@ class Tokenizer:
     def _split(
         self, texts: Sequence[str]
     ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
-        """Return the pieces of texts, their codes, the ends of texts, and forms."""
+        """Return pieces, their codes, ends of texts, and forms."""
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
         named: dict[int, int] = {}
@@ -254,7 +254,7 @@ class Tokenizer:
         formed: Mapping[int, FormLayout],
         records: Ints | None,
     ) -> Sequence[str] | None:
-        """Return the language of each text, English or none; None if it is not told."""
+        """Return the language of each text, None if languages are not detected."""
         if not self._tells_english or self._counted is None:
             return None
         assert self._common is not None
@@ -275,7 +275,7 @@ class Tokenizer:
         named: Mapping[int, int],
         formed: Mapping[int, FormLayout],
     ) -> Ints:
-        """Return the codes of pieces, by position those of lists and forms."""
+        """Return the codes of pieces; list and form pieces are given by position."""
         if len(self._parts) > memory.REMEMBERED:
             self._codes.clear()
             self._english_codes.clear()
@@ -292,7 +292,7 @@ class Tokenizer:
 
     @staticmethod
     def _code_named(piece: str, kind: int, layout: FormLayout | None) -> int:
-        """Return the code of a piece of a list or form."""
+        """Return the code of a piece in a list or form."""
         body = piece.removeprefix(" ")
         code = _pack(kind, -1, kinds.LEAD if len(body) < len(piece) else 0, body)
         if layout is None:
@@ -310,7 +310,7 @@ class Tokenizer:
         ends: Ints,
         formed: dict[int, FormLayout],
     ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
-        """Decide what the pieces around a word decide, and layouts of names."""
+        """Apply rules that depend on neighbouring pieces, and find name layouts."""
         layouts: dict[int, str] = {}
         if self._common is not None:
             self._settle_common(pieces, codes, ends)
@@ -379,19 +379,19 @@ class Tokenizer:
 
     @staticmethod
     def _rows(codes: Ints) -> Ids:
-        """Return the rows of pieces, -1 for unknown ones."""
+        """Return the rows of pieces, -1 if unknown."""
         return ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
 
     def _count_listed(
         self, pieces: Sequence[str], flags: NDArray[np.uint8]
     ) -> int | None:
-        """Count the copied words of a list of words; None without one."""
+        """Count copied words from a word list, None without a list."""
         if self._common is None or not self._common.listed:
             return None
         return len(self._listed(pieces, flags & kinds.KIND == kinds.COMMON))
 
     def _listed(self, pieces: Sequence[str], is_copied: Mask) -> list[int]:
-        """Return the positions of copied words of a list of words."""
+        """Return positions of copied words from a word list."""
         if self._common is None or not self._common.listed:
             return []
         is_listed, copied = self._common.is_listed, np.flatnonzero(is_copied).tolist()
@@ -407,9 +407,9 @@ class Tokenizer:
         return grammar.forms_of_words(ids, bodies, self._lexicon)
 
     def _code(self, piece: str) -> int:
-        """Return flags and row of a piece in one integer, or _SEVERAL.
+        """Return a piece's flags and row as one integer, or _SEVERAL.
 
-        With other languages a word is read once that of its record is known.
+        With other languages, a word is read once its record's language is known.
         """
         plain = piece.removeprefix(" ")
         if plain[-1:] == "s" and plain.lower() in self._plurals:
@@ -425,7 +425,7 @@ class Tokenizer:
         return self._read_word(piece)
 
     def _read_word(self, piece: str) -> int:
-        """Return the code of a piece by the vocabulary."""
+        """Return a piece's code from the vocabulary."""
         # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
         is_plain = plain in self._plain and plain not in self._odd
@@ -439,7 +439,7 @@ class Tokenizer:
         return self._code_other(piece)
 
     def _code_other(self, piece: str) -> int:
-        """Return the code of a piece that is no word of letters of the vocabulary."""
+        """Return the code of a piece that is not a vocabulary word of letters."""
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
@@ -462,7 +462,7 @@ class Tokenizer:
     def _code_parts(
         self, piece: str, body: str, lead: int, parts: Sequence[tuple[str, int]]
     ) -> None:
-        """Remember the parts of a piece with their codes."""
+        """Store a piece's parts with their codes."""
         known = self._parts if len(piece) < LONG else self._long
         # With common words each part is judged alone.
         named = self._names >= 0 and self._common is None
@@ -478,12 +478,12 @@ class Tokenizer:
             coded.append((shown, code))
 
     def _code_plain(self, word: str, lead: int) -> int:
-        """Return the code of a common word in lower case, which is no odd one."""
+        """Return the code of a lower-case common word without special reading."""
         role = 0 if self._cues is None else self._cues.role(word, word)
         return (self._index[word] + 1) << _ROW | kinds.COMMON | lead | role
 
     def _code_plural(self, piece: str, plain: str) -> int:
-        """Divide "Saturdays" into a weekday and an s, which is copied."""
+        """Split "Saturdays" into a weekday and a copied s."""
         day, lead = plain[:-1], kinds.LEAD if plain != piece else 0
         first = self._word(day.capitalize(), self.lookup(day.lower()), lead)
         self._parts[piece] = [
@@ -493,13 +493,13 @@ class Tokenizer:
         return _SEVERAL
 
     def _class_kind(self, kind: int, row: int, *, named: bool) -> int:
-        """Return the kind of the word's class if the policy has it, else its kind."""
+        """Return the kind of a word's class if the policy has it, else its own kind."""
         if named:
             return kinds.PERSON if self._person else kind
         return (self._classes[row] if row >= 0 else 0) or kind
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
-        """Divide a word: by the vocabulary, or by its spelling alone."""
+        """Split a word: by vocabulary, or by spelling alone."""
         words, several = self._common, self._languages
         if words is None:
             return segment(body, self.lookup)
@@ -512,7 +512,7 @@ class Tokenizer:
         )
 
     def _is_one(self, word: str) -> bool:
-        """Tell whether a word with hyphens is replaced as a whole."""
+        """Return whether a hyphenated word is replaced as a whole."""
         spelled = (word, without_clitics(word)[0])
         if self._common is None:
             return any(self.lookup(key_of(each)) >= 0 for each in spelled)
@@ -520,7 +520,7 @@ class Tokenizer:
         return any(key_of(each) in whole or self._is_whole(each) for each in spelled)
 
     def _is_whole(self, word: str) -> bool:
-        """Tell whether a word is a user's name or the like, or "Min-jun"."""
+        """Return whether a word is a user name or similar, or a name like "Min-jun"."""
         if "_" in word:
             return True
         if self._common is not None and self._common.listed:
@@ -529,7 +529,7 @@ class Tokenizer:
         return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
     def _mark_bits(self, body: str) -> int:
-        """Return the bits of a mark, for the words beside it."""
+        """Return a mark's bits, which affect neighbouring words."""
         if self._common is None:
             return 0
         role = 0 if self._cues is None else self._cues.role(body, body)
@@ -558,7 +558,7 @@ class Tokenizer:
     def _read(
         self, body: str, key: str, kind: int, row: int, named: bool
     ) -> tuple[int, int, int, bool]:
-        """Return kind, row, bits and whether a word is a name, beside common words."""
+        """Return kind, row and bits of a word, and whether it is a name."""
         assert self._common is not None
         bits = 0
         every = self._languages is not None and body in self._languages.copied
@@ -585,7 +585,7 @@ class Tokenizer:
         return kind, row, bits, named
 
     def _is_name(self, body: str, row: int) -> bool:
-        """Tell whether a word is read as a name of a person by its spelling."""
+        """Return whether a word is read as a person's name because of its spelling."""
         # "Germán" is known only without its accent: it is not the word "German".
         if row < 0 or not (body.isascii() or self.lookup(key_of(body)) >= 0):
             is_name = names.unknown_is_name(body, self._language)

@@ -1,7 +1,7 @@
-"""Words of a language other than English: which are copied, and what is written.
+"""Words of other languages: which are copied, and what replaces the rest.
 
-Lists of the language (dptext.tokens.languages) and the spelling of a word decide. No
-vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
+The language's lists (dptext.tokens.languages) and the spelling of a word decide. No
+vocabulary contains these words, so none is drawn with an epsilon. Copied are:
 
 - a common word in lower case, unless it is strong: a name of a person, country, region,
   city, people or known organisation in a list of any language of the run;
@@ -14,8 +14,8 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
 - a word of a list of words that many people wrote, as in English.
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
-are of classes. Every other word becomes a random word of a public list with the same
-ending class and capitals (`layout`, `choices`), whatever it was.
+belong to classes. Every other word becomes a random word from a public list with the
+same ending class and capitals (`layout`, `choices`).
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _SHORT = frozenset(
 
 
 def beginning(words: Sequence[str], *, vowels: bool) -> Sequence[str]:
-    """Return the words that begin with a vowel or h, or the others; all if none."""
+    """Return words that begin with a vowel or h, or the other words; all if none."""
     return [each for each in words if (each[0].lower() in _VOWELS) is vowels] or words
 
 
 def copied_before(words: Words, position: int, begins: Collection[int]) -> str:
-    """Return the copied piece before another of its text, "" for none.
+    """Return the copied piece before another in its text, or "".
 
-    begins: the pieces with which texts begin.
+    begins: the first pieces of texts.
     """
     before = position - 1
     if before < 0 or position in begins:
@@ -74,17 +74,17 @@ def copied_before(words: Words, position: int, begins: Collection[int]) -> str:
 
 
 def _parts(phrases: Iterable[str]) -> frozenset[str]:
-    """Return the words of phrases, which have "_" for a space."""
+    """Return the words in phrases, which use "_" as space."""
     return frozenset(part for each in phrases for part in each.split("_"))
 
 
 class Names:
-    """Names of persons, places and the like of all languages of a run."""
+    """Names of persons, places etc. in all languages of a run."""
 
     def __init__(
         self, lists: Sequence[LanguageLists], english: Collection[str]
     ) -> None:
-        """Join the lists; english: names that English lists have, with a capital."""
+        """Merge the lists; english: capitalised names from English lists."""
         self.strong = frozenset[str]().union(*(each.strong for each in lists))
         self.persons = frozenset[str]().union(*(each.names for each in lists))
         self.places = frozenset[str]().union(*(each.places for each in lists))
@@ -99,7 +99,7 @@ class Names:
 
 
 class Reader:
-    """Reads the words of one language."""
+    """Reads the words of a single language."""
 
     def __init__(
         self,
@@ -113,9 +113,9 @@ class Reader:
     ) -> None:
         """Prepare for a language.
 
-        copied: spelled words that every language copies; opinions: whether words of
-        opinion are common words, too; code_listed: the bits of a word that many people
-        wrote, as of dptext.tokens.common.CommonWords.
+        copied: words that every language copies, as spelled; opinions: whether words of
+        opinion count as common; code_listed: returns the bits of a word that many
+        people wrote, as in dptext.tokens.common.CommonWords.
         """
         self._lists, self._copied, self._names = lists, copied, names
         self._code_listed = code_listed
@@ -174,10 +174,10 @@ class Reader:
         self.has_capital_nouns = bool(lists.nouns)
 
     def code(self, piece: str) -> int:
-        """Return kind and bits of a piece, -1 for one without a letter.
+        """Return a piece's kind and bits, -1 if it has no letter.
 
-        kinds.WORD stands for a word that is replaced, and kinds.UNKNOWN for one that
-        has a capital and is in no list.
+        kinds.WORD means a replaced word, and kinds.UNKNOWN one that
+        is capitalised and in no list.
         """
         body = piece.strip(" ")
         if not any(map(str.isalpha, body)):
@@ -227,7 +227,7 @@ class Reader:
         return self._code_name(body, key)
 
     def _code_name(self, body: str, key: str) -> int:
-        """Return the kind of a word with a capital that is not copied."""
+        """Return the kind of a capitalised word that is not copied."""
         if key in self._special:
             return kinds.WORD
         if _ROMAN_NUMBER.fullmatch(body):
@@ -252,7 +252,7 @@ class Reader:
         return kinds.WORD if body == body.lower() else kinds.UNKNOWN
 
     def layout(self, piece: str) -> str:
-        """Return the layout of a word that is drawn from a list."""
+        """Return the layout of a word to draw from a list."""
         body = piece.strip(" ")
         capital, kind = _LOWER, _OTHER
         if body[:1] != body[:1].lower():
@@ -268,7 +268,7 @@ class Reader:
         return f"{self._lists.code} {kind} {capital} {ending}"
 
     def is_street(self, piece: str) -> bool:
-        """Tell whether a word has the ending of a street: "Kerkstraat"."""
+        """Return whether a word has a street ending: "Kerkstraat"."""
         return bool(self._street_ending(piece.strip(" ")))
 
     def _street_ending(self, body: str) -> str:
@@ -277,7 +277,7 @@ class Reader:
         return next((e for e in endings if key.endswith(e) and key != e), "")
 
     def day(self, number: str, month: str) -> FormLayout | None:
-        """Return the layout of the day before a month, None for other numbers."""
+        """Return the layout of a day before a month, None for other numbers."""
         body = number.strip(" ")
         is_month = key_of(month.strip(" ")) in self._months
         if not is_month or not body.isdecimal() or len(body) > len("31"):
@@ -291,7 +291,7 @@ class Reader:
         return "-" if key_of(body) in self._before_consonants else ""
 
     def _choices(self, shown: str) -> Sequence[str]:
-        """Return the words one of which is written for a layout, all equally likely."""
+        """Return the words to choose from for a layout, all equally likely."""
         code, kind, capital, ending = shown.split(" ")
         if kind == _LETTER:
             words: Sequence[str] = CONSONANTS.lower()
@@ -322,17 +322,17 @@ class Reader:
         title: bool,
         before: str,
     ) -> Sequence[str]:
-        """Return the words one of which is written for a word of a class.
+        """Return the words to choose from for a word of a class.
 
-        Of the body, only whether it is a month is looked at. title: with a capital;
-        before: the copied piece before it, "" for none.
+        The body only matters for months. title: capitalised;
+        before: the preceding copied piece, "" for none.
         """
         return self.fitting(
             self._names_of(kind, body, family=family, title=title), before
         )
 
     def fitting(self, listed: Sequence[str], before: str) -> Sequence[str]:
-        """Return the words that may stand behind a copied piece."""
+        """Return the words that can follow a copied piece."""
         asked = self.asks_for[before]
         return beginning(listed, vowels=asked == "'") if asked else listed
 

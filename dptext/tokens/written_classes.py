@@ -1,4 +1,4 @@
-"""Classes of words: names, places, dates: how words are read, and what is written."""
+"""Word classes (names, places, dates): how words are read and replaced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 
 
 def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
-    """Return the words that are written for a class, all equally likely."""
+    """Return the words written for a class, all equally likely."""
     listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
     lists = language_data.common_lists(lexicon.language)
     excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
@@ -40,7 +40,7 @@ def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
 
 
 def family_names(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the family names among the names of persons that are written."""
+    """Return the family names among the written person names."""
     families = language_data.common_lists(lexicon.language).get("family names", ())
     return tuple(
         name
@@ -50,7 +50,7 @@ def family_names(lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
-    """Return the places of two words, which are written for two adjacent words."""
+    """Return places of two words, written for two adjacent words."""
     listed = language_data.common_lists(lexicon.language).get("places of two words", ())
     return tuple(tuple(pair.split("_")) for pair in sorted(listed))
 
@@ -66,13 +66,13 @@ def towns_and_others(lexicon: Lexicon) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def places_with_the(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the places that are written behind an unchanged "the"."""
+    """Return places that can follow an unchanged "the"."""
     lists = language_data.common_lists(lexicon.language)
     return tuple(sorted(lists.get("places with the", _NO_WORDS)))
 
 
 def is_title(lexicon: Lexicon, piece: str) -> bool:
-    """Tell whether a copied word is a title, which a family name follows."""
+    """Return whether a copied word is a title, which precedes a family name."""
     lists, body = language_data.common_lists(lexicon.language), piece.strip(" ")
     key = key_of(body)
     if key in lists.get("titles", _NO_WORDS):
@@ -83,7 +83,7 @@ def is_title(lexicon: Lexicon, piece: str) -> bool:
 
 @lru_cache(maxsize=8)
 def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
-    """Return the keys of the words that are read as words of a class."""
+    """Return the keys of the words that are read as a class's words."""
     listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
     row = next((lexicon.row_of.get(key_of(word), -1) for word in listed), -1)
     words = reading(lexicon)[:-1] == row
@@ -94,7 +94,7 @@ def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
-    """Return the kind of piece of each row of the classes, 0 for others: (V,).
+    """Return the kind of each row in the classes, 0 for others: (V,).
 
     Raises UsageError if a class has no words in the language.
     """
@@ -106,7 +106,7 @@ def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
         row = next((rows[key_of(w)] for w in first if key_of(w) in rows), -1)
         if not words or row < 0:
             raise UsageError(
-                f"tokens.classes: no words of class {group} are known for language "
+                f"tokens.classes: there are no words of class {group} for language "
                 f"{lexicon.language!r} (lexicon {lexicon.name}); leave the class out, "
                 "so that its words are replaced like others, or give "
                 f"{option('profile', FOR_PROGRAMS)}"
@@ -117,11 +117,11 @@ def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
 
 @lru_cache(maxsize=2)
 def reading(lexicon: Lexicon) -> Ids:
-    """Return the row that each row is read as, -1 for the unknown word: (V + 1,).
+    """Return the row that each row is read as, -1 for unknown: (V + 1,).
 
-    All names of persons are read as one row, and so are all places, organisations,
-    months and weekdays. These are the words with a capital in the lexicon that list
-    words of the class (dptext/data/words/closed_classes.txt) first in their orders.
+    All names of persons are read as a single row, and so are all places, organisations,
+    months and weekdays. These are capitalised words in the lexicon whose orders list
+    words of the class (dptext/data/words/closed_classes.txt) first.
     """
     size, rows = len(lexicon.words), lexicon.row_of
     read = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
@@ -143,7 +143,7 @@ def reading(lexicon: Lexicon) -> Ids:
 
 @lru_cache(maxsize=2)
 def index_keys(lexicon: Lexicon) -> Mapping[str, int]:
-    """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
+    """Map each key (dptext.tokens.regex.key_of) of a vocabulary to its row."""
     words = lexicon.row_of
     index = dict(words)
     for word in [word for word in words if not word.isascii()]:

@@ -1,6 +1,6 @@
-"""Texts become noisy vectors: `dptext embed`.
+"""Turns texts into noisy vectors: `dptext embed`.
 
-settings -> VectorRelease (`release.prepare`): all public work for the mechanism
+settings -> VectorRelease (`release.prepare`): prepares the mechanism
 records  -> `VectorRelease.rows`: encode -> position -> noise, on a grid
 rows     -> `columns`: .npy, .npz or .parquet
 
@@ -19,7 +19,7 @@ from dptext.types import Inputs
 
 
 class Pool(StrEnum):
-    """The unit of a released vector."""
+    """What a released vector represents."""
 
     #: A word.
     WORD = "word"
@@ -32,14 +32,14 @@ class Pool(StrEnum):
 
     @property
     def inputs(self) -> Inputs:
-        """Return the kind of inputs of the mechanism."""
+        """Return the mechanism's kind of inputs."""
         inputs = {Pool.WORD: Inputs.WORDS, Pool.SENTENCE: Inputs.VECTORS}
         return inputs.get(self, Inputs.MEANS)
 
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """The counts of a run of vectors; all are functions of the private text."""
+    """Counts of a vectors run; all depend on the private text."""
 
     records: int = 0
     faults: int = 0

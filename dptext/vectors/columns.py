@@ -31,7 +31,7 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class VectorWriter(ABC):
-    """Writes named columns of equal length in batches of rows, vector (n, m) last."""
+    """Writes named columns in batches of rows, with vector (n, m) last."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.rows = 0
@@ -40,17 +40,17 @@ class VectorWriter(ABC):
 
     @abstractmethod
     def write(self, columns: Columns) -> None:
-        """Write or keep rows; this method counts them."""
+        """Write or keep rows; the base class counts them."""
         self.names = tuple(columns)
         self.rows += len(columns["vector"])
 
     @abstractmethod
     def close(self) -> None:
-        """Write all kept rows; the stream stays open."""
+        """Write all kept rows, leaving the stream open."""
 
 
 class _Spool:
-    """A column in a temporary file, since its header needs the number of rows."""
+    """A column in a temporary file, as its header needs the number of rows."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()
@@ -62,7 +62,7 @@ class _Spool:
         self._rows += len(values)
 
     def write(self, stream: BinaryIO) -> None:
-        """Write the column in the format of numpy."""
+        """Write the column in numpy's format."""
         header = {
             "descr": np.lib.format.dtype_to_descr(self._kind),
             "fortran_order": False,
@@ -75,7 +75,7 @@ class _Spool:
 
 
 class NpzWriter(VectorWriter):
-    """Writes an array for each column; ids, of any length, are kept in memory."""
+    """Writes one array per column; ids, of any length, are kept in memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream)
@@ -83,7 +83,7 @@ class NpzWriter(VectorWriter):
         self._texts: dict[str, list[NDArray[Any]]] = {}
 
     def write(self, columns: Columns) -> None:
-        """Keep rows."""
+        """Keep rows until the end."""
         super().write(columns)
         for name, values in columns.items():
             if values.dtype == object:
@@ -108,16 +108,16 @@ class NpyWriter(NpzWriter):
     """Writes only the vectors, (n, m) float32."""
 
     def write(self, columns: Columns) -> None:
-        """Keep the vectors of rows."""
+        """Keep the vectors of rows until the end."""
         super().write({"vector": columns["vector"]})
 
     def close(self) -> None:
-        """Write all."""
+        """Write the array."""
         self._spools["vector"].write(self._stream)
 
 
 class ParquetWriter(VectorWriter):
-    """Writes a table with vectors as lists of fixed length, without compression.
+    """Writes a table with vectors as fixed-size lists, uncompressed.
 
     Row groups have a fixed size: the file does not depend on the batches of rows.
     """
@@ -135,7 +135,7 @@ class ParquetWriter(VectorWriter):
             self._write_blocks()
 
     def _write_blocks(self, last: bool = False) -> None:
-        """Write full blocks of waiting rows, at the end all, even none."""
+        """Write full blocks of waiting rows; at the end, all rows, even if none."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -161,7 +161,7 @@ class ParquetWriter(VectorWriter):
         self._waiting = [dict(zip(self.names, rest, strict=True))]
 
     def close(self) -> None:
-        """Write the rest and the footer."""
+        """Write the remaining rows and the footer."""
         self._write_blocks(last=True)
         self._writer.close()
 
@@ -181,7 +181,7 @@ def suffix(path: str) -> str:
 def find(path: str | None) -> type[VectorWriter]:
     """Return the writer for a file name. Raises UsageError and MissingExtra."""
     if path is None or path == "-" or suffix(path) not in WRITERS:
-        raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
+        raise UsageError(f"give -o a name ending in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
     if writer is ParquetWriter:
         models.package("pyarrow", "Parquet", "parquet")
@@ -189,7 +189,7 @@ def find(path: str | None) -> type[VectorWriter]:
 
 
 class Shape(NamedTuple):
-    """The columns and rows of a file."""
+    """Columns and row count of a file."""
 
     #: Types of columns by name, such as "float32[300]".
     columns: dict[str, str]
@@ -203,9 +203,9 @@ class Shape(NamedTuple):
 
 
 def shape(plain: BinaryIO, path: str) -> Shape:
-    """Read the shape of a written file, to its end.
+    """Read a file to its end; return its columns and row count.
 
-    Raises InputError unless it is a complete file of the format of its name, UsageError
+    Raises InputError unless it is complete and in the format of its name, UsageError
     for an unknown format, and MissingExtra.
     """
     writer = find(path)
@@ -218,7 +218,7 @@ def shape(plain: BinaryIO, path: str) -> Shape:
 
 @contextlib.contextmanager
 def _seekable(plain: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    """Unpack a written file for a block; errors while reading become InputError."""
+    """Decompress a written file for a block; read errors become InputError."""
     with contextlib.ExitStack() as stack:
         stream: BinaryIO = stack.enter_context(unpacked(plain, path))
         if not stream.seekable():
@@ -233,7 +233,7 @@ def _seekable(plain: BinaryIO, path: str) -> Iterator[BinaryIO]:
 
 
 def ids(plain: BinaryIO, path: str) -> Iterator[list[str]]:
-    """Yield the ids of a file of vectors with ids, in blocks. Raises as `shape`."""
+    """Yield the ids in a file of vectors, in blocks. Raises as `shape`."""
     writer = find(path)
     with _seekable(plain, path) as stream:
         if writer is NpzWriter:
@@ -250,7 +250,7 @@ def ids(plain: BinaryIO, path: str) -> Iterator[list[str]]:
 
 
 def _read_array(stream: IO[bytes]) -> tuple[str, int]:
-    """Read an array in the format of numpy to its end; return its type and rows."""
+    """Read a numpy array to its end; return its type and rows."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError
     (rows, *inside), fortran, dtype = np.lib.format.read_array_header_1_0(stream)

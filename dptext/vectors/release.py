@@ -1,6 +1,6 @@
-"""Settings of a release of vectors, the public work for it, and vectors of records.
+"""Releases of vectors: settings, preparation, and vectors of records.
 
-`prepare_mechanism` prepares a mechanism for any vectors, without texts or public words.
+`prepare_mechanism` prepares a mechanism for arbitrary vectors, without texts or words.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ class VectorOptions:
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """A profile without mapping and strategy, and the options of vectors."""
+    """A profile without mapping and strategy, plus vector options."""
 
     recipe: Profile
     options: VectorOptions
 
     def plain(self) -> JsonObject:
-        """Return all settings that affect the vectors, as plain data."""
+        """Return all settings that affect the vectors as plain data."""
         settings = self.recipe.settings()
         for key in _UNUSED_KEYS:
             settings.pop(key, None)
@@ -110,16 +110,16 @@ def parse(
     clip: float | None = None,
     mu: float | None = None,
 ) -> VectorSettings:
-    """Check settings: keys of a profile, and keys of VectorOptions.
+    """Validate settings: profile keys, and VectorOptions keys.
 
-    - clip: largest length of sentence vectors, and of inputs of mechanisms that clip.
+    - clip: maximum length of sentence vectors, and of inputs of mechanisms that clip.
     - mu: replaces an epsilon.
 
     Raises UsageError if settings contradict each other.
     """
     for key in _UNUSED_KEYS:
         if overrides.get(key) is not None:
-            raise UsageError(f"{key}: a release of vectors has none; leave it out")
+            raise UsageError(f"{key}: this does not apply to vectors; leave it out")
     data = merged(_default(overrides, options, mu), overrides)
     if clip is not None:
         options = {**options, "longest": clip}
@@ -134,7 +134,8 @@ def parse(
         if not isinstance(normal, gaussian.Params):
             name = recipe.mechanism.name
             raise UsageError(
-                f"{noun('mu')} is for normal noise, and {name} adds other noise"
+                f"{noun('mu')} is only for Gaussian noise, but {name} adds other "
+                "noise; give an epsilon"
             )
         if "budget" in overrides:
             raise UsageError(f"give {option('mu')} or an epsilon or risk, not both")
@@ -152,8 +153,8 @@ def _default(
 ) -> JsonObject:
     """Return default settings: noise for words, directions for whole texts.
 
-    At an epsilon that protects, noise leaves nothing of a text (docs/embed.md). A mu,
-    and parameters that directions lack, select noise.
+    At a protective epsilon, noise destroys the content of a text (docs/embed.md). A mu,
+    or a parameter that directions lack, selects noise.
     """
     mechanism = overrides.get("mechanism")
     known = {each.name for each in fields(privunit.Params)}
@@ -165,13 +166,13 @@ def _default(
 
 
 def from_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
-    """Return the settings of a report (VectorSettings.plain). Raises UsageError."""
+    """Return the settings in a report (VectorSettings.plain). Raises UsageError."""
     rest = {key: value for key, value in plain.items() if key != "embed"}
     return _settings(profile.resolved(rest, name, lexicon), plain.get("embed"))
 
 
 def check_text(name: str, value: object) -> None:
-    """Raise UsageError unless a report, in UTF-8, could hold a value."""
+    """Raise UsageError unless a UTF-8 report could contain a value."""
     try:
         str(value).encode()
     except UnicodeEncodeError:
@@ -180,14 +181,14 @@ def check_text(name: str, value: object) -> None:
 
 
 def _settings(recipe: Profile, chosen: object) -> VectorSettings:
-    """Return settings. Raises UsageError if they contradict each other."""
+    """Build settings. Raises UsageError if they contradict each other."""
     options = convert(chosen, VectorOptions, "settings")
     for name, value in asdict(options).items():
         check_text(noun(name), value)
     budget, tokens = recipe.budget.params, recipe.tokens
     if not isinstance(budget, uniform.Params):
         raise UsageError(
-            f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
+            f"budget {recipe.budget.name}: all vectors have the same epsilon; use the "
             "budget uniform"
         )
     sentence = options.pool is Pool.SENTENCE
@@ -195,13 +196,13 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         name: getattr(tokens, name) for name in ("unknown", "number", "stop_word")
     }
     refusals = {
-        f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext list "
-        "mechanisms` shows those of the family noise": (
+        f"mechanism {recipe.mechanism.name} draws words, not vectors; use one of the "
+        "family noise (see `dptext list mechanisms`)": (
             recipe.mechanism.params.family != "noise"
         ),
         (
-            f"a risk is about one word: give it with {option('pool', 'word')}, or give "
-            "an epsilon"
+            "a risk refers to a single word: combine it with "
+            f"{option('pool', 'word')}, or give an epsilon"
         ): (options.pool is not Pool.WORD and budget.risk is not None),
         "budget.attacker_risk: attackers read words; give an epsilon or a risk": (
             budget.attacker_risk is not None
@@ -209,25 +210,23 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         f"{option('pool', 'sentence')} and {option('model')} go together: give both": (
             sentence != (options.model is not None)
         ),
-        f"{noun('public')}: public texts are for {option('pool', 'sentence')} and "
-        "for the mechanism "
-        "privunit of texts; leave it out": (
+        f"{noun('public')}: public texts are only for {option('pool', 'sentence')} "
+        "and for the mechanism privunit of texts; leave it out": (
             options.public is not None
             and not sentence
             and (recipe.mechanism.name != "privunit" or options.pool is Pool.WORD)
         ),
-        f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
-            sentence and recipe.space.name != "identity"
-        ),
+        f"space {recipe.space.name}: spaces apply only to vectors of a lexicon; "
+        "leave it out": (sentence and recipe.space.name != "identity"),
         (
-            f"{noun('most')} is the number of vectors of one subject: name its "
+            f"{noun('most')} is the number of vectors per subject: also give "
             f"{option('subject')}"
         ): (options.most > 1 and options.subject is None),
-        "tokens: nothing is copied into a vector; leave lists and forms out": (
+        "tokens: vectors contain no copied text; leave lists and forms out": (
             tokens.has_lists
         ),
         **{
-            f"tokens.{name}: {value}: nothing is copied into a vector; use perturb": (
+            f"tokens.{name}: {value}: vectors contain no copied text; use perturb": (
                 value not in ("perturb", "drop")
             )
             for name, value in treated.items()
@@ -248,7 +247,7 @@ def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Floats:
 
 
 def _public_texts(path: str) -> tuple[str, ...]:
-    """Read distinct public texts, one a line, without empty ones. Raises UsageError."""
+    """Read distinct non-empty public texts, one per line. Raises UsageError."""
     try:
         lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -257,7 +256,7 @@ def _public_texts(path: str) -> tuple[str, ...]:
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
         raise UsageError(
-            f"{noun('public')} {path}: needs at least two different texts, one a line"
+            f"{noun('public')} {path}: give at least two different texts, one per line"
         )
     return texts
 
@@ -265,7 +264,7 @@ def _public_texts(path: str) -> tuple[str, ...]:
 def _table_of_texts(
     folder: str, digest: str, longest: float, public: str | None
 ) -> Lexicon:
-    """Return public texts and their vectors by a sentence model, as a lexicon."""
+    """Return public texts with their sentence-model vectors, as a lexicon."""
     builtin = lexicons.find("builtin")
     words = (word for word in builtin.words if word != NUMBER and word.isalpha())
     texts = tuple(islice(words, _WORDS)) if public is None else _public_texts(public)
@@ -298,7 +297,7 @@ def _axes(width: int, longest: float) -> Lexicon:
 
 
 class Rows(NamedTuple):
-    """Released vectors, and the place of each."""
+    """Released vectors and their positions."""
 
     #: (n, m)
     vectors: NDArray[np.float32]
@@ -333,7 +332,7 @@ class VectorRelease:
 
     @property
     def pool(self) -> Pool:
-        """Return the unit of a vector."""
+        """Return what a vector represents."""
         return self.settings.options.pool
 
     @property
@@ -343,7 +342,7 @@ class VectorRelease:
 
     @cached_property
     def identity(self) -> str:
-        """Return the digest of everything that affects vectors but key and input."""
+        """Return the digest of everything that affects vectors except key and input."""
         recipe, options = self.settings.recipe, asdict(self.settings.options)
         contents = {"mechanism": self.mechanism.content}
         base = pipeline.output_identity(recipe, self.lexicon.digest, contents, ())
@@ -352,7 +351,7 @@ class VectorRelease:
         return digest_of_data({"embed": options, "base": base})
 
     def randomness(self, key: RunKey) -> Randomness:
-        """Return the streams of a run."""
+        """Return the random streams of a run."""
         return Randomness(key, self.identity)
 
     def rows(self, records: Sequence[Record], randomness: Randomness) -> Rows:
@@ -381,9 +380,9 @@ class VectorRelease:
         )
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], int, _Before]:
-        """Return the vectors of a batch of texts before noise.
+        """Return a batch's vectors before noise.
 
-        The results are the text of each vector (n,), non-decreasing; the number of
+        Returns the text of each vector (n,), non-decreasing; the number of
         words; and a function that returns a slice of the vectors (m, d), to which the
         mechanism adds noise.
         """
@@ -402,7 +401,7 @@ class VectorRelease:
 
 
 def _index_in_group(groups: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the index of each member in its group, groups non-decreasing: (n,)."""
+    """Return each member's index in its group, groups non-decreasing: (n,)."""
     firsts = np.searchsorted(groups, groups, side="left")
     return (np.arange(len(groups)) - firsts).astype(np.int32)
 
@@ -412,7 +411,7 @@ def prepare(
     warn: Warn = lambda line: None,
     lexicon: Lexicon | None = None,
 ) -> VectorRelease:
-    """Do all public work for settings; the lexicon is opened unless it is given.
+    """Prepare a release for settings; open the lexicon unless it is given.
 
     Raises UsageError and LexiconError.
     """
@@ -433,7 +432,7 @@ def prepare(
     mechanism = for_inputs(recipe.mechanism.params, options).prepare(space, Aim())
     if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:
         name = recipe.mechanism.name
-        raise UsageError(f"mechanism {name} releases no vectors of its own")
+        raise UsageError(f"mechanism {name} cannot release vectors; use another one")
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     budget = recipe.budget.params
     assert isinstance(budget, uniform.Params)
@@ -463,7 +462,7 @@ def prepare(
 def _along_texts(
     mechanism: NoiseMechanism, tokenizer: Tokenizer, public: str
 ) -> NoiseMechanism:
-    """Return the mechanism with the principal directions of public texts.
+    """Return the mechanism with principal directions of public texts.
 
     Raises UsageError.
     """
@@ -476,7 +475,7 @@ def _along_texts(
 
 
 def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismParams:
-    """Return parameters that hold for all inputs of a pool, not for words alone.
+    """Return parameters valid for all inputs of a pool, not only for words.
 
     Means of words lie between words, but differences of means are not multiples of
     differences of words. Sentence vectors may be any vectors up to their length.
@@ -492,9 +491,9 @@ def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismPara
 
 
 def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float:
-    """Return the epsilon of each of `most` vectors that share one.
+    """Return the epsilon of each of `most` vectors that share a total.
 
-    They have equal parts. For normal noise mu is shared, in parts of mu / sqrt(most).
+    Each gets an equal part. For Gaussian noise mu is shared, as mu / sqrt(most).
     """
     if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
@@ -512,7 +511,7 @@ def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
 
 
 def check(mechanism: NoiseMechanism, epsilon: float, inputs: Inputs) -> None:
-    """Raise UsageError if vectors cannot be drawn, or have no guarantee."""
+    """Raise UsageError if vectors cannot be drawn or have no guarantee."""
     statement.check(mechanism, BudgetDescription(BudgetKind.WORD, epsilon, epsilon))
     mechanism.guarantee_over(inputs, epsilon)
 
@@ -525,7 +524,7 @@ def prepare_mechanism(
     epsilon: float,
     optional: Mapping[str, object],
 ) -> NoiseMechanism:
-    """Prepare a mechanism for any vectors of a width, up to a length.
+    """Prepare a mechanism for arbitrary vectors of a width, up to a length.
 
     Optional parameters are used if the mechanism has them and they are not None. Raises
     UsageError.
@@ -541,6 +540,9 @@ def prepare_mechanism(
     mechanism = for_inputs(params, options).prepare(space, Aim())
     needs_public = isinstance(mechanism, Mahalanobis | privunit.PrivUnit)
     if needs_public or not isinstance(mechanism, NoiseMechanism):
-        raise UsageError(f"mechanism {name} needs public vectors, or releases none")
+        raise UsageError(
+            f"mechanism {name} needs public vectors, or cannot release "
+            "vectors; use another one"
+        )
     check(mechanism, epsilon, Inputs.VECTORS)
     return mechanism

@@ -1,6 +1,6 @@
-"""Embed files: the jobs of a run of vectors, and their reports.
+"""Embeds files: the jobs of a vectors run, and their reports.
 
-The engine plans, opens, signs and releases as for words (dptext.engine.request).
+The engine plans, opens, signs and releases like for words (dptext.engine.request).
 """
 
 from __future__ import annotations
@@ -42,36 +42,36 @@ from dptext.vectors.release import Rows, VectorRelease, VectorSettings
 def _again(
     settings: VectorSettings, identity: str, key: RunKey
 ) -> Callable[[Task], Rows]:
-    """Make a worker in another process; settings have their epsilon.
+    """Build a worker in another process; settings already have their epsilon.
 
-    Raises UsageError when a file is not what it was.
+    Raises UsageError if a file has changed.
     """
     ready = release.prepare(settings)
     if ready.identity != identity:
         raise UsageError(
-            "the lexicon, or a file that the settings name, has changed since the run "
+            "the lexicon, or a file named in the settings, has changed since the run "
             "began; run again"
         )
     return _worker(ready, key)
 
 
 def _worker(ready: VectorRelease, key: RunKey) -> Callable[[Task], Rows]:
-    """Return the worker that embeds batches: release and key decide every draw."""
+    """Return the worker that embeds batches; release and key determine all draws."""
     randomness = ready.randomness(key)
     return lambda task: ready.rows(task.records, randomness)
 
 
 class VectorRun(JobRun):
-    """A release of vectors, a key, and the counts of its job."""
+    """A release of vectors, a key, and the counts of a job."""
 
     def __init__(self, settings: VectorSettings, key: RunKey, **others: Any) -> None:
-        """Do the public work; others as in JobRun. Raises as `release.prepare` does."""
+        """Prepare the release; others: as in JobRun. Raises as `release.prepare`."""
         super().__init__(key, **others)
         self.ready = release.prepare(settings, self._warn)
         self.counts = Counts()
 
     def earlier(self, reports: SignedReports) -> Earlier:
-        """Return the comparison with outputs of earlier runs."""
+        """Return the comparison with earlier runs' outputs."""
         settings, digest = self.ready.settings.plain(), self.ready.base_digest
         return Earlier(settings, digest, self.key, reports)
 
@@ -82,21 +82,21 @@ class VectorRun(JobRun):
 
     @property
     def advice(self) -> str:
-        """Return the remedy for identifying fields."""
+        """Return advice on identifying fields."""
         return advise_on_vectors()
 
     @cached_property
     def measures(self) -> VectorMeasures:
-        """Return the measures on public data, computed once."""
+        """Return the measurements on public data, computed once."""
         return statement.measure(self.ready)
 
     def _carry_out(self, job: Job, opened: JobOutputs, charging: object) -> Written:
         """Embed all records of a job.
 
-        Raises InputError at the first faulty record when on_error is "fail", when no
-        record could be read, and when a selected field is in none; RefusedError where a
-        subject has more vectors than share epsilon; UsageError where lexicon and script
-        do not go together.
+        Raises InputError at the first faulty record if on_error is "fail", if no record
+        could be read, and if no record has a selected field; RefusedError if a subject
+        has more vectors than may share epsilon; UsageError if lexicon and script are
+        incompatible.
         """
         began, counts, ready = time.monotonic(), self.counts, self.ready
         output, worker = opened.output, _worker(self.ready, self.key)
@@ -176,7 +176,7 @@ class VectorRun(JobRun):
 
 
 def _columns(job: Job, batch: Sequence[Record], rows: Rows) -> Columns:
-    """Put what vectors are of beside them."""
+    """Combine vectors with the columns that identify them."""
     named: dict[str, np.ndarray] = {}
     if job.selection.id_field is not None:
         ids = {record.ordinal: record.identity or "" for record in batch}
@@ -194,9 +194,9 @@ def stated(
     *,
     measures: VectorMeasures | None = None,
 ) -> Report:
-    """Build the part of a report that follows from settings, lexicon and layout alone.
+    """Build the report sections that depend only on settings, lexicon and layout.
 
-    Measures are computed unless they are given.
+    Measurements are taken unless given.
     """
     promise = statement.build(
         ready,

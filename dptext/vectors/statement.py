@@ -1,7 +1,7 @@
-"""The statement on released vectors, and figures on public data.
+"""The statement on released vectors, and figures from public data.
 
-docs/embed.md has the proofs. Sentences are templates of guarantees/sentences.toml, in
-the tables that begin with vectors; each is true alone.
+docs/embed.md has the proofs. Sentences come from guarantees/sentences.toml, in
+the tables that begin with vectors; each is true by itself.
 
 Measured on public words or texts, with public randomness: distortion of distances and
 inner products as in PrivEmb's experiments 1 and 2 (100 x 100 pairs), lengths of the
@@ -53,7 +53,7 @@ _TILE = 2048
 
 @dataclass(frozen=True, slots=True)
 class VectorClaim:
-    """The guarantee of one vector in figures."""
+    """A vector's guarantee in figures."""
 
     #: That of the mechanism at the epsilon of one vector.
     promise: Guarantee
@@ -73,10 +73,10 @@ class VectorClaim:
         return Notion.NONE if self.none else self.promise.notion
 
     def together(self, count: int) -> float:
-        """Return the epsilon of several vectors together, at the delta of one.
+        """Return the epsilon of several vectors jointly, at the delta of one vector.
 
-        For normal noise it follows from mu sqrt(n), exactly; else it is n times that of
-        one.
+        For Gaussian noise it is computed from mu sqrt(n), exactly; else it is n times
+        that of one.
         """
         if self.promise.notion is not Notion.APPROXIMATE:
             return count * self.loss.farthest
@@ -85,7 +85,7 @@ class VectorClaim:
 
 
 def make_claim(release: VectorRelease, key: str) -> VectorClaim:
-    """Return the guarantee of a release; key is the origin of the run key."""
+    """Return a release's guarantee; key is the origin of the run key."""
     mechanism, epsilon = release.mechanism, release.epsilon
     promise = mechanism.guarantee_over(release.pool.inputs, epsilon)
     loss = Loss.even(epsilon)
@@ -114,7 +114,7 @@ def build(
 ) -> Statement:
     """Return the statement; key is the origin of the run key.
 
-    identified: an id field names the records and is copied.
+    identified: whether an id field is copied.
     """
     claim, is_word = make_claim(release, key), release.pool is Pool.WORD
     promise, loss, far = claim.promise, claim.loss, claim.loss.farthest
@@ -251,7 +251,7 @@ def _sentence(
 
 
 def _several(release: VectorRelease, claim: VectorClaim) -> str:
-    """Return sentences on the loss of several vectors together."""
+    """Return sentences on the joint loss of several vectors."""
     if claim.none:
         return render("vectors.several.none")
     subject, most = release.settings.options.subject, release.settings.options.most
@@ -283,7 +283,7 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
 
 
 def measure(release: VectorRelease) -> VectorMeasures:
-    """Measure a release."""
+    """Measure a release on public words or texts."""
     drawn = _release_rows(release, np.zeros(_LENGTHS, np.int32), "lengths")
     drawn -= release.mechanism.output_vectors[0]
     low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
@@ -348,8 +348,8 @@ def _distortion(release: VectorRelease) -> Distortion:
 def _attack(release: VectorRelease) -> VectorAttack:
     """Guess random public words or texts from their released vectors.
 
-    Words are drawn by their frequency. One guess is the nearest word or text, the other
-    the likeliest one by the density of the noise and the frequencies.
+    Words are drawn by frequency. One guess is the nearest word or text, the other
+    the most likely one, by noise density and frequency.
     """
     mechanism, words = release.mechanism, release.lexicon
     size = len(words.words)
@@ -398,7 +398,7 @@ def _attack(release: VectorRelease) -> VectorAttack:
 def _best(
     points: NDArray[np.float32], size: int, score: Callable[[Ids], NDArray[np.floating]]
 ) -> Ids:
-    """Return the row with the largest score for each point: (n,)."""
+    """Return the row with the highest score for each point: (n,)."""
     best = np.full(len(points), -math.inf)
     guess = np.full(len(points), -1, np.int32)
     for part in _parts(size):

@@ -1,13 +1,13 @@
-"""Views: vectors of texts, by which their topics are found; one file each.
+"""Views: text vectors used to find topics, one file each.
 
-A file holds `Params`, a frozen dataclass and subclass of `views.Params`: the settings
-in a file of topics. Their `prepare` returns a `View`. Another package adds one by the
+A file defines `Params`, a frozen dataclass and subclass of `views.Params`: the settings
+in a topics file. Their `prepare` returns a `View`. Other packages add views with the
 entry point group `dptext.views`.
 
 A view needs no guarantee: the draw of a topic protects the whole text, with any view
 (docs/guarantees.md). There are two conditions. The vector of a text is a function of
-this text and public data, not of other texts of the batch. If the same text may get
-another vector, `is_repeatable` is false, and a run with a key is refused.
+this text and public data only, not of other texts in the batch. If the same text may
+get another vector, `is_repeatable` is false, and a run with a key is refused.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class View(Prepared, ABC):
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether equal texts always have equal vectors, to the last bit."""
+        """Return whether equal texts always have bit-identical vectors."""
         return True
 
     @property
     def words(self) -> Tokenizer | None:
-        """Return a tokenizer of the words that count, None if the whole text counts."""
+        """Return a tokenizer for the words that matter, None if the whole text does."""
         return None
 
     @abstractmethod

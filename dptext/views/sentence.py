@@ -1,7 +1,7 @@
-"""The vector of a sentence model, scaled to length 1.
+"""A sentence model's vector, scaled to length 1.
 
-Each text is read alone, so that its vector does not depend on others. The same machine
-and packages give the same vectors; others may round otherwise, so a key repeats draws
+Each text is read separately, so its vector does not depend on others. The same machine
+and packages give the same vectors; others may round differently, so a key repeats draws
 only on the same machine.
 """
 
@@ -25,13 +25,13 @@ class Params(views.Params):
     model: str
 
     def prepare(self) -> Sentence:
-        """Find the model, which is loaded with the first text."""
+        """Find the model; it is loaded at the first text."""
         folder = models.need_sentence_model(self.model, noun("model"))
         return Sentence(folder, models.weights_digest(folder))
 
 
 class Sentence(views.View):
-    """Returns directions of the vectors of a sentence model."""
+    """View with the directions of sentence-model vectors."""
 
     def __init__(self, folder: str, digest: str) -> None:
         self._folder, self._digest = folder, digest

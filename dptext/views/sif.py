@@ -1,4 +1,4 @@
-"""The mean of the word vectors of a lexicon, in which rare words weigh more.
+"""The weighted mean of a lexicon's word vectors; rare words weigh more.
 
 The weight of a word is a / (a + its public frequency); the common direction of all
 words is subtracted, and the mean is scaled to length 1. Punctuation is left out.
@@ -37,7 +37,7 @@ class Params(views.Params):
 
 
 class Sif(views.View):
-    """Returns weighted means of the vectors of words."""
+    """View with weighted means of word vectors."""
 
     def __init__(self, lexicon: Lexicon, weighted: Lexicon) -> None:
         self._digest = lexicon.digest

@@ -1,1 +1,1 @@
-"""Writing drawn words as texts, and drawing anew what needs no budget."""
+"""Writes drawn words as texts, and redraws what needs no budget."""

@@ -1,16 +1,16 @@
-"""Agreement: drawn words are written in the forms that fit their neighbours.
+"""Agreement: writes drawn words in forms that fit their neighbours.
 
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
 am". The rules are public (dptext/data/words/english_agreement.txt), so that the written
-words are a function of drawn and of kept words.
+words depend only on drawn and kept words.
 
-A stream holds the words of texts in order: ids (n,) int32, V for words outside the
+A stream contains the words of texts in order: ids (n,) int32, V for words outside the
 vocabulary; adjacent (n - 1,), whether the next word follows directly; free (n,), which
-words may be rewritten, None for all. The articles follow when all words are written
+words may be rewritten, None for all. Articles are adjusted after all words are written
 (dptext.writing.articles).
 
 Inflection is English: the regular forms of a word, and the families of a vocabulary.
-Families follow from the words and their parts of speech (Lexicon.parts) alone: a
+Families are derived only from the words and their parts of speech (Lexicon.parts): a
 regular form counts if it is a word itself; irregular forms are listed
 (dptext/data/words/english_inflections.txt). Words without a family are not inflected.
 """
@@ -65,7 +65,7 @@ _Family = tuple[str, dict[int, str]]
 class Inflections:
     """The forms of words, and the other forms of their lemmas.
 
-    A word of two lemmas has the forms of both. Its other forms are those of the lemma
+    A word with two lemmas has the forms of both: first those of the lemma
     with its part of speech, then those of the other.
     """
 
@@ -80,7 +80,7 @@ class Inflections:
 
 
 def find_inflections(lexicon: Lexicon) -> Inflections:
-    """Find the families among words that may be written, in English only."""
+    """Find the inflection families among writable words, in English only."""
     size = len(lexicon.words)
     forms = np.zeros(size, np.uint16)
     others = np.full((size, FORMS), -1, np.int32)
@@ -114,7 +114,7 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
 
 
 def _find_families(lexicon: Lexicon, forms: NDArray[np.uint16], others: Ids) -> None:
-    """Write the forms of words (V,), and rows of their other forms, in place."""
+    """Fill in the forms of words (V,) and the rows of their other forms."""
     assert lexicon.parts is not None
     outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
@@ -164,7 +164,7 @@ def _verbs(parts: Mapping[str, str]) -> Iterator[_Family]:
 
 
 def _bases(verbs: Iterable[str]) -> set[str]:
-    """Return all possible bases of verbs in the past, with -ing, or in any form."""
+    """Return all possible bases of verb forms: past, -ing, or any form."""
     bases = set[str]()
     for verb in verbs:
         bases.add(verb)
@@ -195,19 +195,19 @@ def _irregular() -> Mapping[str, list[str]]:
 
 
 def after_consonant(word: str, letter: str) -> bool:
-    """Tell whether a word ends in a letter with a consonant before it."""
+    """Return whether a word ends in a letter preceded by a consonant."""
     return word.endswith(letter) and word[-2:-1] not in ("", *"aeiou")
 
 
 def plural(noun: str) -> str:
-    """Return the regular plural."""
+    """Return a noun's regular plural."""
     if noun.endswith("o") and noun not in _irregular()["plurals in -oes"]:
         return noun + "s"
     return third_person(noun)
 
 
 def third_person(verb: str) -> str:
-    """Return the regular form with -s."""
+    """Return a verb's regular form with -s."""
     if after_consonant(verb, "y"):
         return verb[:-1] + "ies"
     if verb.endswith(_SIBILANTS) or after_consonant(verb, "o"):
@@ -216,12 +216,12 @@ def third_person(verb: str) -> str:
 
 
 def past(verb: str) -> str:
-    """Return the regular form with -ed."""
+    """Return a verb's regular form with -ed."""
     return verb + "d" if verb.endswith("e") else stem(verb, keep_y=False) + "ed"
 
 
 def participle(verb: str) -> str:
-    """Return the regular form with -ing."""
+    """Return a verb's regular form with -ing."""
     if verb.endswith("ie"):
         return verb[:-2] + "ying"
     if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")) and len(verb) > 2:
@@ -230,19 +230,19 @@ def participle(verb: str) -> str:
 
 
 def comparative(adjective: str) -> str:
-    """Return the form with -er."""
+    """Return an adjective's form with -er."""
     if adjective.endswith("e"):
         return adjective + "r"
     return stem(adjective, keep_y=False) + "er"
 
 
 def superlative(adjective: str) -> str:
-    """Return the form with -est."""
+    """Return an adjective's form with -est."""
     return comparative(adjective)[:-1] + "st"
 
 
 def stem(word: str, *, keep_y: bool) -> str:
-    """Return the stem before an ending with a vowel: doubled, -i for -y, -ck for -c."""
+    """Return the stem before a vowel ending: doubled, -i for -y, -ck for -c."""
     if not keep_y and after_consonant(word, "y"):
         return word[:-1] + "i"
     if word.endswith(_DOUBLED) and _DOUBLES.search(word):
@@ -251,7 +251,7 @@ def stem(word: str, *, keep_y: bool) -> str:
 
 
 class Rules(NamedTuple):
-    """The rules of a language: classes of words, and rules for words next to them."""
+    """A language's agreement rules: word classes, and rules for adjacent words."""
 
     #: By class its words, and the rules for the word after one of them.
     before: dict[str, tuple[list[str], list[str]]]
@@ -263,7 +263,7 @@ class Rules(NamedTuple):
 
 @functools.cache
 def rules() -> Rules:
-    """Read the rules of English."""
+    """Read the English rules."""
     shared: dict[str, list[str]] = {}
     read = Rules({}, {}, {})
     for heading, parts in language_data.sections("english_agreement"):
@@ -288,12 +288,12 @@ def _rule_names() -> set[str]:
 
 
 class Inflector:
-    """Writes words in the forms that fit their neighbours.
+    """Rewrites words in forms that fit their neighbours.
 
-    It has two flat tables (classes * (W + 1),) int32: by how many rows each word moves
-    after, or before, a word of a class. The class of a word (V + 1,) int32 is the place
+    It has two flat tables (classes * (W + 1),) int32 of how many rows each word moves
+    after, or before, a word of a class. The class of a word (V + 1,) int32 is the index
     in the table where its row begins. The first row is for words without an adjacent
-    word. Only the first W words change; column W, without a move, is of all others.
+    word. Only the first W words change; column W, without a move, is for all others.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -333,7 +333,8 @@ class Inflector:
     def write(self, ids: Ids, adjacent: Mask, free: Mask | None) -> None:
         """Rewrite the free words of a stream in place.
 
-        First by the word after each, then by the word before it, already rewritten.
+        First by the following word, then by the preceding word, which is already
+        rewritten.
         """
         if self._empty:
             return
@@ -355,7 +356,7 @@ class Inflector:
         classes: Mapping[str, tuple[list[str], list[str]]],
         groups: Mapping[str, Mask],
     ) -> tuple[Ids, Ids]:
-        """Return a table, and the class of each word as a place in it."""
+        """Return a table, and each word's class as an index in it."""
         every, width = self._size + 1, self._width + 1
         if self._empty:
             return np.zeros(width, np.int32), np.zeros(every, np.int32)
@@ -372,7 +373,7 @@ class Inflector:
         return np.concatenate(rows), offsets
 
     def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
-        """Return the move of each word next to a word of a class: (W + 1,)."""
+        """Return each word's move next to a word of a class: (W + 1,)."""
         row = np.zeros(self._width + 1, np.int32)
         rest = [] if name == "start" else [r for r in loose if name not in loose[r]]
         # Earlier rules have priority.
@@ -382,11 +383,11 @@ class Inflector:
         return row
 
     def _last_changed(self, rule: str) -> int:
-        """Return the last word that a rule changes, -1 for none."""
+        """Return the last word that a rule changes, -1 if there is none."""
         return int(self._step(rule)[0].max(initial=-1))
 
     def _forms(self, rule: str) -> tuple[Ids, Ids]:
-        """Return the words that a rule changes, and their new forms."""
+        """Return the words that a rule changes, with their new forms."""
         old, _, forms = rule.partition(">")
         new = forms.split("/")
         if old not in _FORMS:

@@ -1,7 +1,7 @@
-"""The article "a" or "an", by the text after it as it is read: an hour, an 8, a $5.
+"""Chooses "a" or "an" by the sound of the text after it: an hour, an 8, a $5.
 
-The rule is public and sees written text alone: the letters that begin the next word,
-the digits that begin the next number. Between the article and this word may stand
+The rule is public and uses only written text: the letters that begin the next word,
+the digits that begin the next number. Between the article and this word there may be
 opening marks: brackets, quotes, signs of currencies, marks of emphasis.
 """
 
@@ -33,7 +33,7 @@ _OPENING = frozenset("\"'`“”‘’„‚«»‹›([{¿¡*_~")
 
 @lru_cache(maxsize=1024)
 def takes_an(text: str) -> bool:
-    """Tell whether "an" stands before a text: before a vowel as it is read aloud.
+    """Return whether a text takes "an": it begins with a vowel when read aloud.
 
     Numbers are read by their first group of digits, years in two pairs, words without
     a vowel letter by letter, and # as number.
@@ -53,7 +53,7 @@ def takes_an(text: str) -> bool:
 
 
 def fit(article: str, text: str) -> str:
-    """Return an article as the text after it asks, with its own capitals."""
+    """Return the article that fits the text after it, keeping its capitals."""
     word = "an" if takes_an(text) else "a"
     if article.islower():
         return word
@@ -64,7 +64,7 @@ def fit(article: str, text: str) -> str:
 
 
 def may_stand_between(mark: str) -> bool:
-    """Tell whether a mark or space may stand between an article and its word."""
+    """Return whether a mark or space may be between an article and its word."""
     if mark.isspace():
         # A line may be broken there; an empty line begins a new paragraph.
         return len(mark.splitlines()) <= 1

@@ -1,8 +1,8 @@
-"""Whether the words after a number tell that it is one, or several: public rules.
+"""Public rules for whether the words after a number imply one or several.
 
-They look at copied words, at marks and, with `grammar: show`, at the shown form of
-replaced words. These are common to all texts that the statement compares, so that a
-number may be written as they ask; the digits of the text have no part in it.
+They use copied words, marks and, with `grammar: show`, the shown form of
+replaced words. These are the same in all texts that the statement compares, so a
+number may be written to fit them; the digits of the text are not used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dptext.writing.articles import ARTICLES
 
 
 class Count(Enum):
-    """How many a single digit may be."""
+    """How many a single digit may mean."""
 
     ANY = "any"
     #: Before a count unit in the singular, as in "1 day".
@@ -55,7 +55,7 @@ def copied(words: Words, at: int) -> str:
 
 
 class Counting:
-    """Reads the words after numbers, by one English lexicon."""
+    """Reads the words after numbers, with an English lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._rows, self._forms = lexicon.row_of, grammar.forms_of_rows(lexicon)
@@ -68,7 +68,7 @@ class Counting:
         self._after_units = stop_words | lists.get("after count units", frozenset())
 
     def find(self, words: Words, position: int) -> Count:
-        """Return how many the number at a position may be: ANY for several digits."""
+        """Return how many a number at a position may be: ANY for several digits."""
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
         begin, end = words.bounds_at(position)
@@ -83,7 +83,7 @@ class Counting:
         return Count.ANY
 
     def _is_one(self, words: Words, position: int, begin: int, end: int) -> bool:
-        """Tell whether a count unit in the singular is next, and no noun after it."""
+        """Return whether a singular count unit follows, without a noun after it."""
         before = position - 1
         if before >= begin and self.shown(words, before)[0] in ARTICLES:
             return False  # "a 5 minute walk"
@@ -111,12 +111,12 @@ class Counting:
         return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
 
     def _has_plural(self, word: str) -> bool:
-        """Tell whether a copied noun has a plural in the lexicon: "ordered 1 lamp"."""
+        """Return whether a copied noun has a plural in the lexicon (ordered 1 lamp)."""
         many = self._irregular.get(word) or plural(word)
         return len(word) > _SHORT and many in self._rows
 
     def _describes(self, words: Words, at: int) -> bool:
-        """Tell whether a copied word is an adjective before a noun."""
+        """Return whether a copied word is an adjective before a noun."""
         word, form = self.shown(words, at)
         is_unit = word in self._units
         return word in _WORDS_BEFORE_NOUNS or (

@@ -1,10 +1,10 @@
-"""The dates of a record that have a year, drawn together so that their order stays.
+"""Draws a record's dates with a year together, so that their order stays.
 
-Of the dates with a year, as a public rule reads them (dptext.tokens.dates.read), equal
-ones stay equal and the others keep their order. They are drawn from four months of a
-random year, new ones for each draw, until this is true; after half of the draws from
-all years of the window. Dates of one layout are put in order first, which has the same
-law. After the last draw the earliest dates that keep the order are written, a fixed
+Dates with a year are parsed by a public rule (dptext.tokens.dates.read); equal ones
+stay equal and the others keep their order. They are drawn from four months of a random
+year, new ones for each attempt, until this holds; after half of the attempts, from all
+years of the window. Dates of one layout are sorted first, which gives the same
+distribution. After the last attempt the earliest dates in order are written, a fixed
 rule.
 
 A weekday beside a written date becomes the weekday of that date.
@@ -43,7 +43,7 @@ _OTHER_DAYS = frozenset(("sonnabend", "sábados"))
 
 
 class Dated(Protocol):
-    """A piece of a date."""
+    """A piece that is a date."""
 
     body: str
     layout: FormLayout | None
@@ -52,7 +52,7 @@ class Dated(Protocol):
 
 @dataclass(slots=True)
 class _Date:
-    """Equal dates of a record: one or more layouts."""
+    """Equal dates in a record, with one or more layouts."""
 
     read: tuple[int, int, int]
     draws: Integers
@@ -64,11 +64,11 @@ class _Date:
         return next(iter(self.layouts))
 
     def takes(self, layout: str) -> bool:
-        """Tell whether a date can be written in its layouts and in another one."""
+        """Return whether a date can be written in its layouts and another one."""
         return all(dates.agree(each, layout) for each in self.layouts)
 
     def draw(self, season: Season | None) -> Day | None:
-        """Return a random date that all layouts can have; None without one."""
+        """Return a random date that fits all layouts, or None."""
         for _ in range(_TRIES):
             day = dates.draw(self.first, self.draws, season)
             if day is None:
@@ -83,7 +83,7 @@ def write(
     pieces: Mapping[int, Dated],
     years: tuple[int, int] | None,
 ) -> dict[int, str]:
-    """Return the texts of dates by their positions.
+    """Return the texts of dates by position.
 
     records: the record of each position, in order; years: the window.
     """
@@ -176,7 +176,7 @@ def _weekday(text: str, layout: str, days: Sequence[str]) -> str:
 
 
 def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:
-    """Return the different dates in order; those of one rank are read as equal."""
+    """Return distinct dates in order; those of equal rank are read as equal."""
     day_first = any(dates.tells_day_first(each.body) for _, each in pieces)
     by_day: dict[tuple[int, int, int], list[_Date]] = {}
     for position, each in pieces:
@@ -197,7 +197,7 @@ def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:
 def _draw(
     ranks: list[list[_Date]], years: tuple[int, int] | None
 ) -> list[tuple[_Date, Day]]:
-    """Draw a date for each, in the order of ranks."""
+    """Draw a date for each rank's entries, in order."""
     every = [date for rank in ranks for date in rank]
     is_read_twice = any(dates.is_ambiguous(date.first) for date in every)
     tries = next((n for most, n in _DRAWS if len(every) <= most), _LEAST)
@@ -217,7 +217,7 @@ def _draw(
 
 
 def _draw_apart(every: list[_Date], season: Season | None) -> list[Day] | None:
-    """Draw each date, no two the same if it can be; None if one cannot be drawn."""
+    """Draw each date, distinct if possible; None if one cannot be drawn."""
     days: list[Day] = []
     used = set[Day | None]()
     for date in every:
@@ -233,7 +233,7 @@ def _draw_apart(every: list[_Date], season: Season | None) -> list[Day] | None:
 
 
 def _put_alike_in_order(every: list[_Date], days: list[Day]) -> None:
-    """Put dates of the same layouts in order, in place."""
+    """Sort dates with the same layouts, in place."""
     alike: dict[tuple[str, ...], list[int]] = {}
     for number, date in enumerate(every):
         alike.setdefault(tuple(date.layouts), []).append(number)
@@ -255,7 +255,7 @@ def _are_in_order(ranks: list[list[Day]]) -> bool:
 def _earliest(
     ranks: list[list[_Date]], years: tuple[int, int] | None
 ) -> list[tuple[_Date, Day]]:
-    """Return the earliest dates in order; where none is left, the last ones."""
+    """Return the earliest dates in order, or the last ones if none are left."""
     out: list[tuple[_Date, Day]] = []
     before: list[Day] = []
     first, last = years or YEARS

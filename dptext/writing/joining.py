@@ -1,6 +1,6 @@
-"""Joins drawn words and kept pieces to texts, and makes the release for decoders.
+"""Joins drawn words and kept pieces to texts, and builds the release for decoders.
 
-Replaced words are never used here, so this is post-processing:
+Original words are never used here, so this is post-processing:
 - between two adjacent words with one space or none, there is no space before a clitic
   ("n't", "'s") or after a drawn elision ("l'"), and one before every other word, unless
   both words are copied;
@@ -76,7 +76,7 @@ _IS_CLASS, _IS_OUTSIDE = kinds.mask(_CLASSES), kinds.mask(_OUTSIDE)
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Texts, and the words in them that were written for the drawn ones."""
+    """Texts, and the words written in them for drawn ones."""
 
     #: (r,)
     texts: list[str]
@@ -88,7 +88,7 @@ class Joined:
 
 
 class Joiner:
-    """Writes batches of drawn words for one lexicon and policy."""
+    """Writes batches of drawn words for a lexicon and policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
@@ -208,10 +208,10 @@ class Joiner:
         positions: Ints,
         records: Ints | None = None,
     ) -> None:
-        """Replace pieces by random digits, words of a class or pieces of a form.
+        """Redraw pieces in place: digits, words of a class, pieces of a form.
 
-        This is done in place. Markup becomes its layout. records (m,): the record of
-        each position; without it each text is one.
+        Markup becomes its layout. records (m,): the record of
+        each position; by default each text is one.
         """
         if records is None:
             records = np.searchsorted(words.ends, positions, side="right")
@@ -228,9 +228,9 @@ class Joiner:
     def _choices(
         self, words: Words, position: int, begins: Collection[int]
     ) -> Sequence[str]:
-        """Return the words one of which replaces a piece.
+        """Return the words to choose from for a piece.
 
-        Persons get given names or family names by the titles and names around them.
+        Persons get given or family names depending on adjacent titles and names.
         """
         kind = words.flag[position] & kinds.KIND
         if self._languages is not None and position not in words.layouts:
@@ -252,7 +252,7 @@ class Joiner:
     def _choices_of_run(
         self, words: Words, position: int, begins: Collection[int], group: WordClass
     ) -> Sequence[str]:
-        """Return the words for a piece beside others of its class, () for any."""
+        """Return the choices for a piece next to others of its class, () for any."""
         first, second = self._run_words[group]
         is_place, after = group is WordClass.PLACE, position + 1
         leads = after < len(words.pieces) and self._follows(words, after, begins)
@@ -267,7 +267,7 @@ class Joiner:
     def _choices_of_lists(
         self, words: Words, position: int, kind: int, begins: Collection[int]
     ) -> Sequence[str]:
-        """Return the words of a class in the language of a text without a lexicon."""
+        """Return the choices for a class in a text of a language without a lexicon."""
         assert self._languages is not None
         reader = self._languages.readers[words.language_at(position)]
         titled = self._after_title(words, position, begins)
@@ -285,7 +285,7 @@ class Joiner:
     def _after_title(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
-        """Tell whether a copied title is before a piece, with a period or without."""
+        """Return whether a copied title precedes a piece, with or without period."""
         at = position - 1
         if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
             at, position = at - 1, position - 1
@@ -306,12 +306,12 @@ class Joiner:
         return self._redrawer.candidates(words, position)
 
     def positions_to_redraw(self, words: Words) -> Ints:
-        """Return the pieces that `redraw` replaces: (m,) int64."""
+        """Return the positions of pieces that `redraw` replaces: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
         return np.flatnonzero(_REDRAWN[treatment])
 
     def _spaces(self, words: Words, drawn: Ids) -> Mask:
-        """Tell which drawn words get a space before them: (n,) bool."""
+        """Return which drawn words get a space before them: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
             return spaced & ~_sentence_starts(self._policy, words)[words.positions]
@@ -323,7 +323,7 @@ class Joiner:
         return np.where(follows, spaced, lead)
 
     def _agree(self, words: Words, drawn: Ids) -> Ids:
-        """Return the words to write, the drawn ones in agreement: (n,)."""
+        """Return the words to write, with agreement applied: (n,)."""
         if self._inflector is None:
             return drawn
         positions, texts, own = words.positions, words.texts, None
@@ -353,7 +353,7 @@ class Joiner:
     def _fit_articles(
         self, words: Words, pieces: NDArray[np.object_], written: Ids
     ) -> Ints:
-        """Write "a" or "an" by the text after it, unless both are copied; in place.
+        """Adjust "a" or "an" to the text after it, unless both are copied; in place.
 
         Returns which of the drawn words (n,) have changed: (m,) int64.
         """
@@ -392,9 +392,9 @@ class Joiner:
     def _word_after(
         self, words: Words, pieces: NDArray[np.object_], position: int, end: int
     ) -> tuple[str, bool] | None:
-        """Return the next word of an article, and whether the original is hidden.
+        """Return the word after an article, and whether its original is hidden.
 
-        None where a mark or no space stands between them.
+        None if a mark or no space is between them.
         """
         is_spaced = is_hidden = False
         for at in range(position + 1, end):
@@ -415,8 +415,8 @@ class Joiner:
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the space before each copied or masked word that follows a word.
 
-        The original space could show the word before it. Only between two copied words
-        it stays.
+        The original space could reveal the word before it. Only between two copied
+        words is it kept.
         """
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
@@ -439,7 +439,7 @@ class Joiner:
             pieces[position] = _after_word(body) if copy else " " + body.lstrip(" ")
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
-        """Blank marks and spaces, and put a space before every word but the first."""
+        """Blank marks and spaces, and put a space before every word after the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
         starts = _sentence_starts(self._policy, words)
@@ -448,7 +448,7 @@ class Joiner:
             pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
-        """Give drawn words the capitals of the input, or those of sentences."""
+        """Capitalise drawn words like the input, or as sentences require."""
         flags = words.flags[words.positions]
         if self._policy.case == "copy":
             title = (flags & kinds.TITLE) != 0
@@ -461,7 +461,7 @@ class Joiner:
 
 
 def _sentence_starts(policy: Policy, words: Words) -> Mask:
-    """Tell which words begin a text or follow a kept sentence end: (p,)."""
+    """Return which words begin a text or follow a kept sentence end: (p,)."""
     kept = policy.punctuation == "keep"
     kind = words.flags & kinds.KIND
     # Kinds of piece that look like words in the output.
@@ -478,7 +478,7 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
 
 
 def _after_word(piece: str) -> str:
-    """Return a copied word with the space that it has after another word."""
+    """Return a copied word with the space it has after another word."""
     if piece == _PLURAL:
         return piece
     body = piece.lstrip(" ")
@@ -491,7 +491,7 @@ _after_stop = cache(_after_word)
 
 @lru_cache(maxsize=2)
 def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask, Mask]:
-    """Return the spellings of words, and which are clitics and elisions: (V,) both.
+    """Return spellings of words, and masks of clitics and elisions: (V,) each.
 
     The spellings are (2 V,) str: all words, then all with a space before them.
     """
@@ -509,20 +509,20 @@ _inflector = lru_cache(maxsize=2)(Inflector)
 
 
 def _texts(words: Words) -> Ints:
-    """Return the text of each piece: (p,)."""
+    """Return the text number of each piece: (p,)."""
     sizes = np.diff(words.ends, prepend=0)
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def _read_by_lexicon(words: Words) -> Mask:
-    """Tell which pieces are of texts that are read by the lexicon: (p,)."""
+    """Return which pieces are in texts read with the lexicon: (p,)."""
     assert words.languages is not None
     each = np.array([code in ("", ENGLISH) for code in words.languages], bool)
     return np.asarray(each[_texts(words)])
 
 
 def _follow_words(words: Words, wordlike: Mask) -> Mask:
-    """Tell which pieces directly follow a word of their text: (p,)."""
+    """Return which pieces directly follow a word in their text: (p,)."""
     follows = np.zeros(len(wordlike), bool)
     follows[1:] = wordlike[:-1]
     begins = np.concatenate(([0], words.ends[:-1]))
@@ -537,7 +537,7 @@ def _capital(word: str) -> str:
 
 
 def release(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
-    """Return the release for a decoder: drawn words (n,) with public epsilons (n,)."""
+    """Return what decoders see: drawn words (n,) with public epsilons (n,)."""
     kind = words.flags & kinds.KIND
     treatment = policy.treatments[kind]
     mark = ~kinds.WORDLIKE[kind]

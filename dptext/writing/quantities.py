@@ -1,7 +1,7 @@
-"""Numbers as people write them, in the layout of another: public rules.
+"""Writes realistic numbers with the layout of another, by public rules.
 
-The writer gets the layout of a number, the copied words and the marks beside it, the
-shown form of replaced words, and random bits. The digits have no part in it. These are
+The writer gets the layout of a number, the adjacent copied words and marks, the
+shown form of replaced words, and random bits. The digits are not used. These are
 the rules:
 
 - no number begins with 0, an ordinal of two digits is a day of a month (10th to 31st)
@@ -72,7 +72,7 @@ _BETWEEN_AGES = (",", "and", "&", "or")
 
 
 class Frame(NamedTuple):
-    """What the words beside a number ask of it."""
+    """What the words next to a number require of it."""
 
     asked: Count = Count.ANY
     #: Whether four digits are a year.
@@ -86,12 +86,12 @@ class Frame(NamedTuple):
 
 
 def births(years: tuple[int, int] | None) -> tuple[int, int]:
-    """Return the first and the last year of birth that is written."""
+    """Return the first and last year of birth to write."""
     return _FIRST_BIRTH, max((years or YEARS)[0] - _ADULT, _FIRST_BIRTH)
 
 
 def layout(body: str) -> str:
-    """Return the layout of a number: 1 for each digit, but a rating has its scale."""
+    """Return a number's layout: 1 for each digit; a rating keeps its scale."""
     if rating(body):
         digits, _, scale = body.partition("/")
         return f"{_DIGIT.sub('1', digits)}/{scale}"
@@ -99,7 +99,7 @@ def layout(body: str) -> str:
 
 
 class Frames:
-    """Reads the words beside numbers, by one English lexicon."""
+    """Reads the words next to numbers, with an English lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.counting = Counting(lexicon)
@@ -108,7 +108,7 @@ class Frames:
         self.ratings = Ratings(self.counting, lexicon.language)
 
     def find(self, words: Words, position: int) -> Frame:
-        """Return what the words beside the number at a position ask of it."""
+        """Return what the words next to a number require of it."""
         digits = max(map(len, _RUN.findall(words.pieces[position])))
         if digits > YEAR:
             return Frame()
@@ -190,7 +190,7 @@ class Frames:
         return Frame(most=0 if near.isdisjoint(self._lists["children"]) else CHILD)
 
     def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
-        """Tell whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
+        """Return whether a number is in a list after an age: "aged 4, 7 and 11"."""
         at = position - 2
         while at >= begin and copied(words, at + 1) in _BETWEEN_AGES:
             layout = words.formed.get(at)
@@ -206,7 +206,7 @@ class Frames:
     def _is_year(
         self, words: Words, position: int, *, before: str, behind: str
     ) -> bool:
-        """Tell whether four digits are a year, by the words beside them."""
+        """Return whether four digits are a year, by adjacent words."""
         if before in self._lists["years"]:
             return True
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
@@ -224,9 +224,9 @@ class Frames:
         return not self._lists["births"].isdisjoint(before)
 
     def next_of_range(self, words: Words, position: int) -> int:
-        """Return the position of the second number of a range, -1 without one.
+        """Return the position of a range's second number, -1 if there is none.
 
-        Between the two stands a dash, "to", "or", "of", or "and" behind "between".
+        They are separated by a dash, "to", "or", "of", or "and" after "between".
         """
         begin, end = words.bounds_at(position)
         second = position + 2
@@ -245,9 +245,9 @@ class Frames:
 
 
 def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str]) -> str:
-    """Write a random number in the layout of a number.
+    """Write a random number with the layout of another.
 
-    named: returns the number that is written for a plain one of three digits or more.
+    named: returns the replacement of a plain number of three or more digits.
     """
 
     def plain(digits: str) -> str:
@@ -267,7 +267,7 @@ def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str])
 
 
 def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
-    """Return a random plain number of so many digits; four may be a year."""
+    """Return a random plain number of `digits` digits; four may be a year."""
     if digits == YEAR and frame.is_year:
         return str(draws.between(*(draws.years or YEARS)))
     if digits == 1:
@@ -289,7 +289,7 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
 def _write_range(
     match: re.Match[str], plain: Callable[[str], str], draws: Integers, frame: Frame
 ) -> str:
-    """Write the two numbers of a range; the first is the lesser of equal lengths."""
+    """Write a range's two numbers; of equal lengths the first is smaller."""
     one, two = match.groups()
     first = plain(one)
     if len(one) == YEAR and len(two) == 2 and frame.is_year:
@@ -300,14 +300,14 @@ def _write_range(
 
 
 def is_short_range(one: str, two: str) -> bool:
-    """Tell whether two numbers are written as a range of numbers that are near."""
+    """Return whether two numbers are written as a range of close numbers."""
     return len(one) <= len(two) < NAMED
 
 
 def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, str]:
-    """Return two random numbers of so many digits, one or two, the lesser first.
+    """Return two random numbers with one or two digits each, smaller first.
 
-    Of two digits the second is at most twice the first, and 8 more than that behind
+    With two digits the second is at most twice the first, plus 8 after
     a single digit.
     """
     least = 2 if frame.asked is Count.SEVERAL and two == 1 else 1
@@ -326,7 +326,7 @@ def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, 
 
 
 def parts_of_range(body: str) -> tuple[str, str] | None:
-    """Return the numbers of a range whose numbers stay equal where they are."""
+    """Return the numbers of a range that are replaced consistently, or None."""
     match = _RANGE.fullmatch(body)
     if match is None or len(match[1]) != len(match[2]) or len(match[1]) < NAMED:
         return None
@@ -334,7 +334,7 @@ def parts_of_range(body: str) -> tuple[str, str] | None:
 
 
 def is_clock(body: str) -> bool:
-    """Tell whether a number has the layout of a time of day, as 9:30."""
+    """Return whether a number has the layout of a time of day, like 9:30."""
     return _CLOCK.fullmatch(body) is not None
 
 
@@ -352,7 +352,7 @@ def begins_line(words: Words, position: int) -> bool:
 
 
 def minutes(text: str) -> tuple[int, ...]:
-    """Return the numbers of a time of day, afternoon last, to put times in order."""
+    """Return a time's numbers, afternoon last, as a sort key."""
     if stamp := _STAMP.match(text):
         day, month, year, rest = stamp.groups()
         names = [name[:3] for name in dates.MONTHS]
@@ -366,7 +366,7 @@ def minutes(text: str) -> tuple[int, ...]:
 
 
 def hour(text: str) -> tuple[int, ...]:
-    """Return the hour of a time of day with am or pm, whichever of the two it has."""
+    """Return the hour of a time with am or pm, without which of the two."""
     return (minutes(text)[0] % 12,)
 
 
@@ -376,12 +376,12 @@ def runs(body: str) -> list[str]:
 
 
 def digits(body: str) -> int:
-    """Return the number of digits of a piece."""
+    """Return the number of digits in a piece."""
     return len(_DIGIT.findall(body))
 
 
 def is_named(body: str) -> bool:
-    """Tell whether equal numbers of this layout stay equal as a whole."""
+    """Return whether equal numbers with this layout stay equal as a whole."""
     if body.isdecimal() or _RANGE.fullmatch(body):
         return False  # number by number
     return digits(body) >= NAMED
@@ -398,7 +398,7 @@ def _write_rating(rating: Scale, draws: Integers) -> str:
 
 
 def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write a rating, 120/80, a fraction or a day and month, others by their digits."""
+    """Write a rating, 120/80, fraction, or day and month; others digit by digit."""
     if scale := rating(match[0]):
         return _write_rating(scale, draws)
     one, two = len(match[1]), len(match[3])
@@ -432,7 +432,7 @@ def _write_clock(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _write_tenths(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write a number such as 4.5, within a scale that stands behind it."""
+    """Write a number such as 4.5, within a following scale."""
     most = min(frame.most, 10) - 1 if frame.most else 9
     return f"{draws.between(1, most)}.{draws.below(10)}"
 
@@ -448,7 +448,7 @@ def _write_ordinal(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _write_decade(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write decades: 1990s as one of the window, 90s, and others by their digits."""
+    """Write a decade: 1990s from the window, 90s, or others digit by digit."""
     digits = len(match[1])
     if digits == YEAR:
         first, last = draws.years or YEARS
@@ -468,7 +468,7 @@ _WRITERS: tuple[
 
 
 def _draw_digits(body: str, draws: Integers) -> str:
-    """Return a random digit for each digit; the first one is not 0."""
+    """Return a random digit for each digit; the first is not 0."""
 
     def fill() -> Iterator[str]:
         if _DIGIT.search(body):

@@ -1,4 +1,4 @@
-"""Pieces that are drawn anew, and ranges of two of them: "2 to 5", "22-26 May"."""
+"""Pieces that are redrawn, and ranges of two of them: "2 to 5", "22-26 May"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_FRAME = Frame()
 
 @dataclass(slots=True, kw_only=True)
 class Piece:
-    """A piece to draw anew."""
+    """A piece to redraw."""
 
     #: Its position among the pieces.
     position: int
@@ -30,19 +30,19 @@ class Piece:
 
     @property
     def form(self) -> Form | None:
-        """Return its form, None for a number."""
+        """Return the piece's form, None for a number."""
         return None if self.layout is None else self.layout.form
 
 
 def may_begin(piece: Piece) -> bool:
-    """Tell whether a piece may be the first number of a range of two pieces."""
+    """Return whether a piece may be the first number of a two-piece range."""
     if piece.layout is None:
         return piece.body.isdecimal() or quantities.is_clock(piece.body)
     return piece.layout.form in (Form.AMOUNT, Form.TIME, Form.DATE)
 
 
 def is_of_days(one: Piece, two: Piece) -> bool:
-    """Tell whether a number is a day before that of a date, as in 22-26 May."""
+    """Return whether a number is a day before a date's day, as in 22-26 May."""
     if one.layout is not None or two.layout is None or two.form is not Form.DATE:
         return False
     day = re.match("d{1,2}", two.layout.shown)
@@ -65,7 +65,7 @@ def days_to(date: str, draws: Integers) -> tuple[str, str]:
 
 
 def are_times(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are times of day, or an hour and one: "2 to 4 pm"."""
+    """Return whether two pieces are times, or an hour and a time: "2 to 4 pm"."""
     is_time, is_first = (
         each.form is Form.TIME
         or (each.layout is None and quantities.is_clock(each.body))
@@ -80,13 +80,13 @@ def are_times(one: Piece, two: Piece) -> bool:
 
 
 def are_days(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are dates of one layout without a year."""
+    """Return whether two pieces are dates with the same layout and no year."""
     is_date = one.form is two.form is Form.DATE and one.layout == two.layout
     return is_date and one.layout is not None and not dates.has_year(one.layout.shown)
 
 
 def is_range(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are a range of numbers with as many digits."""
+    """Return whether two pieces are a range of numbers with equal digit counts."""
     if one.layout is None and two.layout is None:
         is_short = quantities.is_short_range(one.body, two.body)
         return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))

@@ -1,14 +1,14 @@
-"""Draws what needs no budget anew: words of classes, pieces of forms, digits.
+"""Redraws what needs no budget: words of classes, pieces of forms, digits.
 
-What is written follows from the class or layout of a piece, the copied words beside it
-and random bits, and where equal pieces stay equal (`tokens.repeat: record`) from which
-pieces of the record are equal as well: a piece has the surrogate of the first piece of
-its record with the same class or layout and the same text in small letters, and a
-different piece gets another surrogate while there is one. The original is never left
-out. The random bits of a surrogate are those of the first place.
+What is written depends on the class or layout of a piece, adjacent copied words and
+random bits and, if equal pieces stay equal (`tokens.repeat: record`), on which pieces
+of the record are equal: a piece has the surrogate of the first piece of its record with
+the same class or layout and the same text in lower case, and a different piece gets
+another surrogate while there is one. The original is never excluded. A surrogate uses
+the random bits of the first position.
 
-All of this is common to the texts that the statement compares, so that they have the
-same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
+All of this is equal in texts that the statement compares, so they have the
+same output distribution (docs/guarantees.md, 4). Nothing else of a text is used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Choices = Callable[[Words, int, Collection[int]], Sequence[str]]
 
 
 class Redrawer:
-    """Draws pieces anew for one policy."""
+    """Redraws pieces for a policy."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Redrawer:
         frames: Frames | None,
         languages: Languages | None = None,
     ) -> None:
-        """Prepare for texts with common words in English, or for others: no frames.
+        """Prepare for texts with English common words; without frames, for others.
 
-        choices: returns the words of a piece of a class; is_titled: tells whether a
-        copied title is before a piece; gendered: rows of words that tell a gender
-        (dptext.tokens.people.gendered_rows); languages: those of the policy.
+        choices: returns the words for a piece of a class; is_titled: returns whether a
+        copied title precedes a piece; gendered: rows of words that indicate a gender
+        (dptext.tokens.people.gendered_rows); languages: of the policy.
         """
         self._languages, self._gendered = languages, gendered
         self._people = {ENGLISH: people.english()}
@@ -82,7 +82,7 @@ class Redrawer:
     def redraw(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> None:
-        """Replace pieces at positions (m,) of records (m,), in place."""
+        """Replace pieces at positions (m,) in records (m,), in place."""
         is_class = self._is_class[words.flags[positions] & kinds.KIND]
         classes = np.flatnonzero(is_class)
         of_class = positions[classes], records[classes]
@@ -122,9 +122,9 @@ class Redrawer:
     def _redraw_words(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> None:
-        """Replace words of languages without a lexicon by words of lists, in place.
+        """Replace words of languages without a lexicon by listed words, in place.
 
-        Texts in another language become marks.
+        Texts in other languages become marks.
         """
         if not len(positions):
             return
@@ -150,7 +150,7 @@ class Redrawer:
             words.pieces[position] = lead + word
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
-        """Return the words one of which replaces a word of a class, in its text."""
+        """Return the choices for a word of a class in its text."""
         of_class = np.flatnonzero(self._is_class[words.flags & kinds.KIND])
         texts = np.searchsorted(words.ends, of_class, side="right").tolist()
         kind_of = (words.flags[of_class] & kinds.KIND).tolist()
@@ -162,9 +162,9 @@ class Redrawer:
     def _redraw_classes(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> None:
-        """Replace words of classes at positions (m,) by random ones, in place.
+        """Replace words of classes at positions (m,) randomly, in place.
 
-        For two adjacent words of places a place of two words may be drawn, by the bits
+        For two adjacent place words, a place of two words may be drawn, with the bits
         of the first.
         """
         if not len(positions):
@@ -233,9 +233,9 @@ class Redrawer:
         spots: Sequence[int],
         person: Sequence[int],
     ) -> None:
-        """Put the names of persons in the place of the words of their class.
+        """Replace the choices for persons by their names.
 
-        person: which of the spots are of persons.
+        person: which of the spots are persons.
         """
         begins = words.begins
         names = people.find(
@@ -258,7 +258,7 @@ class Redrawer:
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> list[Piece]:
-        """Return the pieces of forms and numbers with their bits; write markup."""
+        """Return form and number pieces with their bits; write markup immediately."""
         by_lanes: dict[int, list[int]] = {}
         out: dict[int, Piece] = {}
         none, of_each = Integers(iter(())), records.tolist()
@@ -295,7 +295,7 @@ class Redrawer:
 
 
 class _Batch:
-    """Writes the forms and numbers of a batch."""
+    """Writes the forms and numbers in a batch."""
 
     def __init__(
         self,
@@ -394,7 +394,7 @@ class _Batch:
         }
 
     def _times(self, piece: Piece, second: Piece) -> dict[int, str]:
-        """Write two times of day, the earlier first where their layouts allow it."""
+        """Write two times of day, the earlier first if their layouts allow it."""
         one, two, order = self._slot(piece), self._slot(second), quantities.minutes
         if piece.layout is None and piece.body.isdecimal():
             least, last = ((1, 9), (10, 12))[len(piece.body) - 1]
@@ -408,9 +408,9 @@ class _Batch:
         }
 
     def _put_in_order(self, stamps: Sequence[Piece], out: dict[int, str]) -> None:
-        """Put the times at beginnings of lines of a record in order, in place.
+        """Sort the times at line beginnings of a record, in place.
 
-        Those of one layout ascend, whatever their order was; equal ones stay equal.
+        Times of one layout ascend whatever their original order; equal ones stay equal.
         """
         groups: dict[Key, dict[Key, list[int]]] = {}
         for each in stamps:
@@ -462,7 +462,7 @@ class _Batch:
             self._worded[piece.position] = at
 
     def _links(self, words: Words, pieces: list[Piece]) -> dict[int, int]:
-        """Return the second number of each range of two pieces by its first."""
+        """Map the first number of each two-piece range to its second."""
         assert self._frames is not None
         by_position = {each.position: each for each in pieces}
         links: dict[int, int] = {}
@@ -483,7 +483,7 @@ class _Batch:
         return links
 
     def _is_ordered(self, piece: Piece) -> bool:
-        """Tell whether the order of a piece among others of its record is kept."""
+        """Return whether a piece's order within its record is preserved."""
         layout = piece.layout
         if layout is None or layout.form is not Form.DATE:
             return False
@@ -491,7 +491,7 @@ class _Batch:
         return dates.has_year(layout.shown) and not is_birth
 
     def _mark(self, piece: Piece) -> str:
-        """Return the mark that stands for a piece."""
+        """Return the mark that replaces a piece."""
         if piece.layout is None:
             return surrogates.NUMBER
         form, shown = piece.layout
@@ -506,7 +506,7 @@ class _Batch:
         )
 
     def _write(self, piece: Piece) -> str:
-        """Return the text of one piece."""
+        """Return the text of a piece."""
         if piece.layout is not None:
             if piece.form is Form.AGE and piece.layout.shown.count("{N}") == 1:
                 age = self._known.draw(self._slot(piece))
@@ -522,7 +522,7 @@ class _Batch:
         return self._known.draw(self._slot(piece))
 
     def _key(self, piece: Piece) -> Key:
-        """Return the key of a piece as a whole."""
+        """Return a piece's key as a whole."""
         layout: object = piece.layout
         if layout is None:
             layout = quantities.layout(piece.body)
@@ -549,7 +549,7 @@ class _Batch:
         return Slot(key, group, lambda: forms.draw(layout, draws))
 
     def _numbered(self, layout: forms.FormLayout, group: Key) -> str:
-        """Return the text of a form that has one, numbered from its second piece on."""
+        """Return a form's fixed text, numbered from its second piece on."""
         text = forms.write(layout, iter(()))
         number = len(self._known.used[group]) + 1
         if number == 1:
@@ -559,7 +559,7 @@ class _Batch:
         return text.replace("file.", f"file-{number}.", 1)
 
     def _slot_of_number(self, piece: Piece) -> Slot:
-        """Return how a number is drawn: short ones anew at each place."""
+        """Return how a number is drawn: short ones anew at each position."""
         body, draws = piece.body, piece.draws
         if self._frames is None:
             key = self._key(piece)
@@ -586,7 +586,7 @@ class _Batch:
         return Slot(key, key, write)
 
     def _named(self, piece: Piece, digits: str) -> Slot:
-        """Return how a plain number of three digits or more is drawn."""
+        """Return how a plain number of three or more digits is drawn."""
         key: Key = (piece.record, "plain", digits)
         group: Key = (piece.record, "plain", len(digits))
         if not self._by_record:

@@ -1,4 +1,4 @@
-"""The surrogates of records: equal pieces have the same, different ones another."""
+"""Surrogates in records: equal for equal pieces, distinct for different ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _number(text: str) -> int:
 
 
 class Slot(NamedTuple):
-    """A surrogate to draw: its key, the group in which it is distinct, its writer."""
+    """A surrogate to draw: key, group in which it is distinct, and writer."""
 
     key: Key
     group: Key
@@ -51,16 +51,16 @@ class Slot(NamedTuple):
 
 @dataclass(slots=True)
 class Known:
-    """The surrogates of a batch: by record, class or layout, and text."""
+    """The surrogates of a batch, by record, class or layout, and text."""
 
     surrogates: dict[Key, str] = field(default_factory=dict)
     #: Those of a record by class or layout.
     used: dict[Key, set[str]] = field(default_factory=dict)
 
     def draw(self, slot: Slot) -> str:
-        """Return the surrogate of a key, a new one that its group lacks if it can.
+        """Return a key's surrogate, new within its group if possible.
 
-        After many draws of used ones the last stands.
+        After many attempts the last one is accepted even if used.
         """
         known = self.surrogates.get(slot.key)
         if known is not None:
@@ -75,9 +75,9 @@ class Known:
         return text
 
     def mark(self, record: int, key: Key, label: str) -> str:
-        """Return the mark of a label, numbered in its record by its key.
+        """Return a label's mark, numbered within its record by key.
 
-        Without a label it is that of a date, which has no number.
+        Without a label it is a date's mark, which has no number.
         """
         if not label:
             return "[date]"
@@ -88,7 +88,7 @@ class Known:
     def draw_ascending(
         self, one: Slot, two: Slot, order: Callable[[str], object] = _number
     ) -> None:
-        """Draw two texts until the first is less in order, as far as they are new."""
+        """Draw two texts until the first sorts before the second, if they are new."""
         new = [each for each in (one, two) if each.key not in self.surrogates]
         for _ in range(_TRIES if one.key != two.key else 1):
             texts = self.draw(one), self.draw(two)
@@ -109,7 +109,7 @@ class Known:
 
 
 class OneRecord:
-    """The words of classes that are written in a record."""
+    """The class words written in a record."""
 
     def __init__(self, record: int = -1) -> None:
         self.record = record
@@ -118,9 +118,9 @@ class OneRecord:
         self._used: dict[tuple[str, int], list[int]] = {}
 
     def draw(self, key: tuple[object, str], listed: Sequence[str], integer: int) -> str:
-        """Return the word of a key from a list; each unused word is as likely.
+        """Return a key's word from a list, uniform over unused words.
 
-        Once all are used they are used again.
+        Once all are used, words repeat.
         """
         word = self._words.get(key)
         if word is not None:

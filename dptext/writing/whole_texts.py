@@ -1,6 +1,6 @@
-"""Whole texts as words: each text is one word, which is replaced by one topic.
+"""Whole texts as words: each text is one word, replaced by one topic.
 
-Nothing of a text is copied: no marks, no number of words, no length. An empty text gets
+Nothing of a text is copied, not even marks, word count or length. An empty text gets
 a topic like any other.
 """
 
@@ -24,10 +24,10 @@ Find = Callable[[Sequence[str]], Ids]
 
 
 class WholeTexts(Tokenizer):
-    """Takes each text for one word, with the row of its nearest topic."""
+    """Treats each text as one word, with the row of its nearest topic."""
 
     def __init__(self, find: Find, inner: Tokenizer | None = None) -> None:
-        """Take a function that finds topics, and the tokenizer that it uses, if any."""
+        """Take a topic-finding function, and the tokenizer it uses, if any."""
         self._find = find
         self.inner = inner
 
@@ -41,7 +41,7 @@ class WholeTexts(Tokenizer):
         records: Ints | None = None,
         declared: Sequence[str | None] | None = None,
     ) -> Words:
-        """Return a batch of texts with one word each, in whatever language."""
+        """Return a batch of texts with one word each, in any language."""
         every = np.arange(len(texts), dtype=np.int64)
         return Words(
             pieces=list(texts),
@@ -55,7 +55,7 @@ class WholeTexts(Tokenizer):
     def _topics(self, texts: Sequence[str]) -> Ids:
         """Return the rows of topics, -1 for texts on which the view fails.
 
-        A failure is a function of the text, so it must not show: nothing is raised or
+        A failure depends on the text, so it must stay hidden: nothing is raised or
         printed, and the other texts of the batch keep their topics.
         """
         with contextlib.suppress(Exception):
@@ -71,7 +71,7 @@ class TopicJoiner(Joiner):
     """Writes the topic of each text."""
 
     def __init__(self, lexicon: Lexicon, ids: bool, words: bool) -> None:
-        """Write the number of a topic in its set, its words, or both."""
+        """Write the topic's number in its set, its words, or both."""
         shown = []
         for row, phrase in enumerate(lexicon.words):
             number = f"topic {row + 1}" if ids else ""
@@ -81,7 +81,7 @@ class TopicJoiner(Joiner):
         self._spelled = np.array(shown, object)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
-        """Return one topic for each text, drawn (n,), or a set of them, (n, k)."""
+        """Return a topic for each text, drawn (n,), or a set of topics, (n, k)."""
         spelled = self._spelled[drawn]
         if drawn.ndim == 1:
             return Joined(spelled.tolist(), drawn, spelled)
@@ -99,7 +99,7 @@ class TopicJoiner(Joiner):
         """Do nothing: topics have no digits to draw."""
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
-        """Return no words: a topic is of no class."""
+        """Return no words: a topic has no class."""
         return ()
 
     def positions_to_redraw(self, words: Words) -> Ints:

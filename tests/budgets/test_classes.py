@@ -64,7 +64,7 @@ def test_parts_of_speech() -> None:
         assert classes.names[int(classes.rows[rows[word]])] == part
     assert classes.names[int(classes.rows[-1])] == "unknown"
     assert set(PARTS) <= set(classes.names)
-    with pytest.raises(UsageError, match="holds no parts of speech"):
+    with pytest.raises(UsageError, match="has no parts of speech"):
         declared.classes(LEXICON, "part-of-speech", "")
 
 
@@ -93,9 +93,12 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         ("word,kind\na,b\n", "columns word and class"),
-        ("word,class\na\n", r"classes\.csv:2: give a word and its class"),
+        ("word,class\na\n", r"classes\.csv:2: expected a word and its class"),
         ("", "columns word and class"),
-        ("word,class\na,b\nA,b\na,c\n", r"classes\.csv:4: this word has another class"),
+        (
+            "word,class\na,b\nA,b\na,c\n",
+            r"classes\.csv:4: this word already has another class",
+        ),
         (None, "No such file"),
     ],
 )

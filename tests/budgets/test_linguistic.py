@@ -135,7 +135,7 @@ def test_scores_can_be_switched_off() -> None:
     """By false or 0; a score that is off is not even looked for."""
     budget = prepared(epsilon=9, scores={"frequency": True, "ner": False, "pos": 0})
     assert [each.name for each in budget.scores] == ["frequency"]
-    with pytest.raises(UsageError, match="none is on"):
+    with pytest.raises(UsageError, match="no score is switched on"):
         prepared(epsilon=9, scores={"frequency": False})
 
 
@@ -251,8 +251,14 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
         ({"epsilon": 9, "form": "x"}, "form: Invalid enum value 'x'"),
         ({"epsilon": 9, "scores": {"frequncy": 1}}, "mean 'frequency'"),
         ({"epsilon": 9, "scores": {"ic": {"sorce": 1}}}, "ic.sorce: unknown key"),
-        ({"epsilon": 9, "scores": {"ic": -1}}, "scores.ic: give a weight"),
-        ({"epsilon": 9, "scores": {"ic": {"weight": "x"}}}, "scores.ic: give a weight"),
+        (
+            {"epsilon": 9, "scores": {"ic": -1}},
+            "scores.ic: the weight must be true, false or a number",
+        ),
+        (
+            {"epsilon": 9, "scores": {"ic": {"weight": "x"}}},
+            "scores.ic: the weight must be true, false or a number",
+        ),
         ({"epsilon": 9, "scores": {"ic": {"neutral": -1}}}, "scores.ic.neutral: give"),
     ],
 )

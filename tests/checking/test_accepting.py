@@ -68,7 +68,7 @@ def test_the_default_policy_refuses_words_of_a_keep_list(export: str) -> None:
     ran = here("check", "more.jsonl")
     assert ran.code == 1
     (line,) = ran.out.decode().splitlines()
-    assert "the keep list are unchanged that the policy does not name: doctor;" in line
+    assert "the keep list are not listed in the policy: doctor;" in line
     assert here("check", "more.jsonl", "--set", 'keep_words=["doctor"]').code == 0
 
 
@@ -105,5 +105,5 @@ def test_another_policy_is_added_to(export: str) -> None:
     ran = here("check", export)
     assert ran.code == 1
     assert ran.out.decode().endswith(
-        "if this part may leave, add to allow of the policy: common-words\n"
+        "if this part may be released, add to allow in the policy: common-words\n"
     )

@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-WORKBOOK = "its content is that of an Excel workbook, not {}; name it .xlsx, or give "
+WORKBOOK = "its content is an Excel workbook, not {}; name it .xlsx, or give "
 FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("book.csv", "-o", "o.csv"), 4, f"book.csv: {WORKBOOK.format('csv')}"),
     (("book.jsonl", "-o", "o.jsonl"), 4, f"book.jsonl: {WORKBOOK.format('jsonl')}"),
@@ -43,7 +43,7 @@ FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("zip.csv", "-o", "o.csv"), 4, "a zip archive, not csv; unpack it first"),
     (("letter.txt", "-o", "o.txt"), 4, "a PDF, not text; export its text first"),
     (("table.csv", "-o", "o.csv"), 4, "Parquet, not csv; give --format parquet"),
-    (("plain.csv.gz", "-o", "o.csv"), 4, "or leave .gz out of its name"),
+    (("plain.csv.gz", "-o", "o.csv"), 4, "or remove .gz from its name"),
     (
         ("note.csv", "-o", "o.csv"),
         2,
@@ -60,10 +60,10 @@ FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
         2,
         "dta/x.csv: No such file or directory; there is no folder dta",
     ),
-    (("data",), 2, "data is a directory; give --out-dir FOLDER for the copies of its"),
+    (("data",), 2, "data is a folder; give --out-dir FOLDER for its"),
     (("notes.csv", "-o", "a b/o.csv"), 1, "make its folder with: mkdir -p 'a b'"),
     (("notes.csv", "-o", "data"), 2, "data: Is a directory; give a file name"),
-    (("notes.csv", "--out-dir", "book.csv"), 1, "name another one with --out-dir"),
+    (("notes.csv", "--out-dir", "book.csv"), 1, "choose another one with --out-dir"),
     (
         ("notes.csv", "-o", "o.csv", "--key-file", "k"),
         2,
@@ -110,6 +110,6 @@ def test_check_suggests_a_near_name() -> None:
     """A misspelt export is one finding."""
     ran = here("check", "note.csv")
     assert ran.code == 1
-    assert "cannot be read: No such file or directory; did you mean notes.csv?" in (
+    assert ": No such file or directory; did you mean notes.csv?" in (
         ran.out.decode() + ran.err
     )

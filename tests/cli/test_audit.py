@@ -57,7 +57,7 @@ def test_a_mechanism_is_audited_by_its_name(tmp_path: Path) -> None:
     ("options", "wanted"),
     [
         (("rank",), "give --epsilon"),
-        (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave out --mechanism"),
+        (("rank", "--epsilon", "3", "--mechanism", "tem"), "leave --mechanism"),
         (
             ("rnak", "--epsilon", "3"),
             "no profile or mechanism named 'rnak'",

@@ -67,7 +67,7 @@ def test_folders_are_the_files_in_them(
     [
         (("in", "in", "--out-dir", "out"), "two inputs are named b.jsonl"),
         (("in/.hidden", "--out-dir", "out"), "no file of a known format"),
-        (("in",), "is a directory"),
+        (("in",), "is a folder"),
         (("in", "--master", "yarn", "--out-dir", "out"), "--engine spark: give both"),
         (("in", "--engine", "spark"), "and --out-dir"),
         (("in", "--engine", "spark", "--out-dir", "out", "-j", "2"), "'local[4]'"),

@@ -108,7 +108,7 @@ def test_parts_folders_and_resumed_runs_write_the_same_bytes(
         assert ran.code == 0, ran.err
         assert Path("many", name).read_bytes() == Path("alone", name).read_bytes()
     again = here("sanitize", "a.jsonl", *used, *keyed, "--jobs", jobs, *many)
-    assert "1 of 1 files are done already" in again.err
+    assert "1 of 1 files were already finished" in again.err
     # Another choice of fields is other work.
     fewer = ("--field", "body", "--drop", "email")
     other = here("sanitize", "a.jsonl", *fewer, *keyed, *many, "--json")
@@ -149,7 +149,7 @@ def test_subject_and_id_count_and_then_go(
         (("--pseudonym", "email", "--seed", "1"), "guesses the seed"),
         (("--drop", "emial"), "drop 'emial': the input has no such field; did you "),
         (("--drop", "body"), "both a private text and left out"),
-        (("--drop", "email", "--pseudonym", "email"), "both left out and a pseudonym"),
+        (("--drop", "email", "--pseudonym", "email"), "both dropped and a pseudonym"),
         (("--drop", "meta", "--drop", "meta.n"), "contains the field 'meta.n'"),
         (("--drop", "a..b"), "empty part"),
     ],
@@ -197,7 +197,7 @@ def test_both_are_keys_of_the_configuration(
     assert here("check", "out.jsonl").code == 0
     for policy, said in (
         ("{pseudonyms: [id]}", "the policy does not list 'email' under pseudonyms"),
-        ("{fields: [email]}", "the policy wants 'email' private; a pseudonym"),
+        ("{fields: [email]}", "the policy requires 'email' to be private; a pseudonym"),
     ):
         Path(".dptext.yaml").write_text(f"check: {policy}\n")
         ran = here("check", "out.jsonl")
@@ -302,7 +302,7 @@ def test_strings_of_json_have_no_fields_to_drop(
     for wrong in (("--drop", "id"), ("--id", "id")):
         ran = here("sanitize", "in.json", *wrong, *options, "-o", "out.json")
         assert (ran.code, ran.err.count("\n")) == (2, 1)
-        assert "the records are strings, which have no fields" in ran.err
+        assert "the records are plain strings without fields" in ran.err
     stopped = ("--fail-on", "identifying", "-o", "out.json")
     assert here("sanitize", "in.json", *options, *stopped).code == 0
 

@@ -247,7 +247,7 @@ def test_a_key_gives_the_same_bytes(folder: Path, key: str) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (("tokens.common=0",), "classes go with common"),
+        (("tokens.common=0",), "classes need common; set common"),
         (("tokens.punctuation=drop",), "punctuation cannot be drop"),
         (("tokens.classes=[person,animal]",), "tokens.classes"),
         (("tokens.common=-1",), "tokens.common"),

@@ -141,11 +141,14 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
     [
         (
             "sanitize: {epsilo: 3}",
-            "sanitize.epsilo: not a setting for files; did you mean",
+            "sanitize.epsilo: this option cannot be set in a file; did you mean",
         ),
-        ("sanitize: {seed: 3}", "sanitize.seed: not a setting for files"),
-        ("sanitize: {output: x}", "sanitize.output: not a setting for files"),
-        ("sanitize: {quarantine: x}", "not a setting for files"),
+        ("sanitize: {seed: 3}", "sanitize.seed: this option cannot be set in a file"),
+        (
+            "sanitize: {output: x}",
+            "sanitize.output: this option cannot be set in a file",
+        ),
+        ("sanitize: {quarantine: x}", "this option cannot be set in a file"),
         (
             "sanitize: {key-file: k}",
             "not name a secret; use DPTEXT_KEY_FILE",
@@ -159,13 +162,19 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
         ("sanitize: {field: {a: b}}", "sanitize.field: give a word, or a list"),
         ("sanitize: 3", "sanitize: give keys and values"),
         ("sanitise: {field: text}", "unknown key 'sanitise'; did you mean 'sanitize'?"),
-        ("sanitize: {max_epsilon: 3}", "sanitize.max_epsilon: not a setting for files"),
+        (
+            "sanitize: {max_epsilon: 3}",
+            "sanitize.max_epsilon: this option cannot be set in a file",
+        ),
         ("check: {risk: 3}", "check.risk: unknown key"),
         ("risk: 10%", "key 'risk'; known: sanitize, check (options belong"),
         ("sanitize: {risk: 10%}\nmax_epsilon: 3", "unknown key 'max_epsilon'"),
         ("a: [", ".dptext.yaml:2"),
         ("", "the configuration is empty"),
-        ("sanitize: {max-record-bytes: 3, max_record_bytes: 4}", "duplicate key"),
+        (
+            "sanitize: {max-record-bytes: 3, max_record_bytes: 4}",
+            "a key is given twice",
+        ),
     ],
 )
 def test_refused_in_one_line(folder: Path, text: str, said: str) -> None:
@@ -352,7 +361,7 @@ def test_a_file_that_is_no_yaml(content: str, line: int, hint: str) -> None:
     Path(".dptext.yaml").write_text(content)
     ran = here("doctor", "--settings")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert f".dptext.yaml:{line}: not valid YAML here or above; {hint}" in ran.err
+    assert f".dptext.yaml:{line}: invalid YAML here or above; {hint}" in ran.err
     assert "expected" not in ran.err
 
 
@@ -360,8 +369,8 @@ def test_a_far_key_lists_no_other_keys() -> None:
     """A near one is suggested; else a command lists them all."""
     Path(".dptext.yaml").write_text("sanitize: {zzqx: 1}\n")
     assert here("doctor", "--settings").err.endswith(
-        "sanitize.zzqx: not a setting for files; dptext --no-config doctor --settings "
-        "lists those that are\n"
+        "sanitize.zzqx: this option cannot be set in a file; dptext --no-config "
+        "doctor --settings lists the options that can\n"
     )
     Path(".dptext.yaml").write_text("sanitize: {profil: strict}\n")
     assert "did you mean 'profile'?" in here("doctor", "--settings").err
@@ -455,7 +464,7 @@ def test_fields_that_a_typed_list_no_longer_leaves_out_are_named(
     )
     run = ("sanitize", "in.jsonl", *options, "--no-bayes-risk", "-o", "o.jsonl")
     run += ("--key-file", key)
-    said = "replaces the list of .dptext.yaml, so that these fields stay unchanged: "
+    said = "replaces the list of .dptext.yaml, so these fields are now unchanged: "
     for more, lines in (
         ((), []),
         (("--drop", "id"), [f"--drop {said}name, mail;"]),

@@ -215,7 +215,9 @@ def test_a_run_stops_before_identifying_columns_leave(options: tuple[str, ...]) 
         ran = here(*run, *out, "--report", "internal.json")
         assert (ran.code, ran.out) == (5, b""), ran.err
         said = ran.err.splitlines()[-1]
-        assert "not written, as --fail-on identifying asks: column 'customer_na" in said
+        assert (
+            "not written because of --fail-on identifying: column 'customer_na" in said
+        )
         assert said.endswith("; and 1 more such columns")
         assert MARK not in ran.err
     there = {path.name for path in Path().rglob("*") if path.is_file()}
@@ -238,7 +240,7 @@ def test_vectors_stop_before_ids_that_identify_leave(options: tuple[str, ...]) -
         ran = here(*stopped, "-o", name)
         assert ran.code == 5, ran.err
         said = ran.err.splitlines()[-1]
-        assert "not written, as --fail-on identifying asks: column 'id'" in said
+        assert "not written because of --fail-on identifying: column 'id'" in said
         assert "name records by another field (--id), or accept it" in said
         assert not Path(name).exists()
         assert here(*run, "-o", name, "-q").code == 0

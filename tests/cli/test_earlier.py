@@ -174,7 +174,7 @@ def test_a_changed_input_is_named_before_it_is_made_again(
     first, *rest = LINES.splitlines(keepends=True)
     new = '{"id":9,"text":"the film was a new one"}\n'
     for name, by_id, said in (
-        ("plain", (), "records keep their words up to the first one added or left"),
+        ("plain", (), "records keep their words up to the first added or removed"),
         ("by id", ("--id", "id"), "records with the same id and text keep their words"),
     ):
         (folder / "in" / "a.jsonl").write_text(LINES)
@@ -184,8 +184,10 @@ def test_a_changed_input_is_named_before_it_is_made_again(
         ran = private(options, *keyed, *by_id, out=name)
         assert ran.code == 0
         line = ran.err.splitlines()[0]
-        assert line.startswith(f"dptext: {name}: 1 finished output will be made again")
-        assert "(a.jsonl), as the input, the columns or the format changed" in line
+        assert line.startswith(
+            f"dptext: {name}: 1 finished output will be written again"
+        )
+        assert "(a.jsonl), because the input, the columns or the format changed" in line
         assert said in line
         after = Path(name, "a.jsonl").read_text().splitlines()
         assert after[0] == before[0]
@@ -203,19 +205,22 @@ def test_another_on_error_makes_only_files_with_faults_again(
     ran = private(options, *keyed, "--quarantine", "aside")
     assert ran.code == 0
     line = ran.err.splitlines()[0]
-    assert "1 finished output will be made again (b.jsonl), as an earlier run" in line
+    assert (
+        "1 finished output will be written again (b.jsonl), because an earlier run"
+        in line
+    )
     assert "treated faulty records differently; records keep" in line
-    assert "1 of 2 files are done already" in ran.err
+    assert "1 of 2 files were already finished" in ran.err
     assert outputs(folder)["b.jsonl"] == before["b.jsonl"]
     assert Path("aside").read_bytes() == b"no record\n"
     ran = private(options, *keyed, "--quarantine", "aside")
-    assert "2 of 2 files are done already" in ran.err
+    assert "2 of 2 files were already finished" in ran.err
     (folder / "in" / "b.jsonl").write_text(LINES)
     ran = private(options, *keyed)
-    assert "(b.jsonl), as the input, the columns or the format changed" in ran.err
+    assert "(b.jsonl), because the input, the columns or the format changed" in ran.err
     for more in ((), ("--on-error", "skip"), ("--quarantine", "aside")):
         ran = private(options, *keyed, *more)
-        assert "2 of 2 files are done already" in ran.err
+        assert "2 of 2 files were already finished" in ran.err
         assert "made again" not in ran.err
 
 
@@ -241,14 +246,14 @@ def test_reports_of_finished_files_stay_unsigned_and_a_line_says_so(
     verify = str(put(folder / "team.pub", PUBLIC, 0o644))
     assert private(options, *keyed, "--resume").code == 0
     ran = private(options, *keyed, "--resume", *signed)
-    assert "2 of 2 files are done already" in ran.err
+    assert "2 of 2 files were already finished" in ran.err
     assert "2 reports are not signed with this key, as finished files keep" in ran.err
     assert private(options, *keyed, *signed).code == 0
     policy = ("--lexicon", options[options.index("--lexicon") + 1])
     verified = here("check", "out", *policy, "--verify-key", verify)
     assert verified.code == 0
     ran = private(options, *keyed, "--resume", *signed)
-    assert "2 of 2 files are done already" in ran.err
+    assert "2 of 2 files were already finished" in ran.err
     assert "not signed" not in ran.err
 
 
@@ -302,7 +307,9 @@ def test_a_single_output_that_is_replaced_is_named_before(
 ) -> None:
     """One line, and the run goes on; the same draws need no word."""
     run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
-    said = "dptext: o.jsonl: this output would replace an earlier one with other draws"
+    said = (
+        "dptext: o.jsonl: this output would replace an earlier one with different draws"
+    )
     keyed = ("--key-file", key)
     for number, (more, is_said) in enumerate(
         (
@@ -349,7 +356,9 @@ def test_vectors_that_are_replaced_are_named_before(folder: Path, key: str) -> N
     """The same of embed."""
     words = lexicon(folder)
     run = ("embed", "in/a.jsonl", "-f", "text", "--lexicon", words, "-o", "o.npy")
-    said = "dptext: o.npy: this output would replace an earlier one with other draws"
+    said = (
+        "dptext: o.npy: this output would replace an earlier one with different draws"
+    )
     keyed = ("--key-file", key)
     for more, is_said in (((), False), ((), True), (keyed, True), (keyed, False)):
         ran = here(*run, *more)

@@ -252,7 +252,7 @@ def test_packed_standard_input(options: tuple[str, ...]) -> None:
         (
             LINE,
             ("-f", "text", "-o", "o.csv"),
-            "o.csv: an output has the format of its input, here",
+            "o.csv: outputs have the format of their input, here",
         ),
     ],
 )

@@ -185,7 +185,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     [
         (("--pool", "text"), 2, "--pool text: choose word, mean, sif or sentence"),
         (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
-        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is for normal noise"),
+        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is only for Gaussian noise"),
         (("--mu", "1", "--epsilon", "1"), 2, "not both"),
         (
             ("--mechanism", "laplace", "--set", "mechanism.delta=0.1"),
@@ -193,7 +193,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
             "mechanism.delta: unknown",
         ),
         (("--subject", "who", "--id", "n"), 2, "give --id or --subject, not both"),
-        (("--most", "3"), 2, "name its --subject"),
+        (("--most", "3"), 2, "also give --subject"),
         (("--public", "p.txt", "--mu", "1"), 2, "privunit of texts; leave it out"),
         (("--public", "p.txt"), 2, "--public p.txt: No such file"),
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),
@@ -204,7 +204,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
             "too small for a grid",
         ),
         (("--pool", "sentence"), 2, "--pool sentence and --model go together"),
-        (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
+        (("--set", "tokens.stop_word=keep"), 2, "vectors contain no copied text"),
         (("--key-file", "nowhere"), 2, "key file nowhere"),
     ],
 )

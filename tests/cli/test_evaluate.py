@@ -109,7 +109,7 @@ def test_settings_of_a_report(files: tuple[str, str], tmp_path: Path) -> None:
     again = ("--profile", f"{out}.dptext.json", "--risk", "20%")
     ran = here("evaluate", *pair, *again)
     assert ran.code == 2
-    assert "leave out settings" in ran.err
+    assert "leave other settings" in ran.err
 
 
 def test_tables_for_people(files: tuple[str, str], tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_an_output_in_no_folder_is_found_first(
         (("--label", "id"), "'id' cannot be a label: it needs at least two values"),
         (("--label", "nothing"), "cannot be a label: no record has a value for it"),
         (("--masked-model", "nowhere"), "--masked-model: no folder nowhere"),
-        (("--encoder", "nowhere"), "finds no sentence model"),
+        (("--encoder", "nowhere"), "needs the sentence model"),
     ],
 )
 def test_wrong_options(
@@ -242,7 +242,7 @@ def test_a_column_of_values(tmp_path: Path) -> None:
     ran = here(*given, *column)
     assert (ran.code, ran.err) == (
         2,
-        "dptext: --identities-field goes with --identities FILE\n",
+        "dptext: --identities-field needs --identities FILE: give both\n",
     )
     ran = here(*given, "--identities", str(tmp_path / "none.txt"))
     assert (ran.code, ran.err.count("\n")) == (2, 1)

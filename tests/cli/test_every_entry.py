@@ -126,9 +126,7 @@ def test_every_part_that_is_shown_must_be_allowed(options: tuple[str, ...]) -> N
         ran = here(*known, "--set", f"allow=[{allowed}]")
         said = f"does not allow {left};"
         if left == Unprotected.KEEP_LIST:  # its words may be allowed one by one
-            said = (
-                "words of the keep list are unchanged that the policy does not name: "
-            )
+            said = "unchanged words of the keep list are not listed in the policy: "
         assert (ran.code, said in ran.out.decode()) == (1, True)
 
 
@@ -188,7 +186,7 @@ def test_every_pseudonym_is_held_against_the_policy(options: tuple[str, ...]) ->
     assert here(*known, f"pseudonyms=[{', '.join(FIELDS)}]").code == 0
     for left in FIELDS:
         ran = here(*known, f"fields=[text, {left}]")
-        line = f"the policy wants '{left}' private; a pseudonym is not"
+        line = f"the policy requires '{left}' to be private; a pseudonym is not"
         assert (ran.code, line in ran.out.decode()) == (1, True)
         others = ", ".join(name for name in FIELDS if name != left)
         ran = here(*known, f"pseudonyms=[{others}]")

@@ -70,7 +70,7 @@ def test_without_a_network_it_says_so(name: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     lines = done.stderr.splitlines()
     assert lines[0] == "dptext: fetching wordnet"
-    assert lines[-1].startswith("dptext: wordnet was not fetched")
+    assert lines[-1].startswith("dptext: wordnet could not be downloaded")
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def test_an_interrupted_run_goes_on_with_its_patterns(
     again = ("--out-dir", "two", "--resume")
     assert here(*run, *chosen, "--exclude", "deep/*", *again, "-q").code == 0
     ran = here(*run, *chosen, *again, "--report", "r.json")
-    assert "1 of 2 files are done already" in ran.err
+    assert "1 of 2 files were already finished" in ran.err
     for name in ("a.jsonl", "deep/b.jsonl"):
         assert Path("two", name).read_bytes() == Path("one", name).read_bytes()
     assert json.loads(Path("r.json").read_text())["success"]

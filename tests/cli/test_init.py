@@ -277,7 +277,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
     [
         ("in.jsonl", '{"id":1}\n', (), 2, "no private field: name one"),
         ("in.jsonl", '{"id":1}\n', ("-f", "idd"), 2, "did you mean 'id'"),
-        ("in.jsonl", "", (), 4, "in.jsonl: no record with a field"),
+        ("in.jsonl", "", (), 4, "in.jsonl: no record has a field; give another file"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
         ("in.xyz", "\0", (), 2, "choose one with --format"),
         ("-", "", (), 2, "save it to a file"),
@@ -323,7 +323,7 @@ def test_a_guided_start(folder: Path) -> None:
     assert "customer (names of people) [drop]: " in shown
     assert "what: give private, drop, pseudonym, copy or rest" in shown
     assert "p: private or pseudonym?" in shown
-    assert "account.no holds no text: give drop, pseudonym or copy" in shown
+    assert "account.no contains no text: give drop, pseudonym or copy" in shown
     for risk in ("10%", "20%", "35%"):
         assert f"risk {risk}" in shown
     assert shown.count(MARKER) == 3, "the originals of three records"

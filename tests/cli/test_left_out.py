@@ -17,7 +17,7 @@ GOOD = '{"text":"the film was good"}\n{"text":"a bad day"}\n'
 # Files that nothing can be read of, or not all; each with a part of its message.
 BAD: dict[str, tuple[bytes, str]] = {
     "b.jsonl": (bytes(range(128, 256)), "b.jsonl:1: not valid UTF-8"),
-    "d.jsonl.gz": (gzip.compress(GOOD.encode() * 900)[:-20], "damaged or cut off"),
+    "d.jsonl.gz": (gzip.compress(GOOD.encode() * 900)[:-20], "damaged or truncated"),
     "f.parquet": (b"PAR1 nonsense", "not a Parquet file"),
     "g.csv": (b'text\nhello world\n"broken\n', "is never closed"),
     "h.json": (b'[{"text": "a b"}, {"text": ', "cut off?"),
@@ -64,7 +64,7 @@ def test_others_are_written_and_each_is_named(
     assert said.count("file left out: ") == len(BAD)
     last = ran.err.splitlines()[-1]
     assert last.startswith("dptext: 6 of 8 files cannot be read and have no new output")
-    assert "in/b.jsonl, in/d.jsonl.gz, in/f.parquet and 3 more; mend" in last
+    assert "in/b.jsonl, in/d.jsonl.gz, in/f.parquet and 3 more; repair" in last
     assert "records in" not in last
     # Counts are of the outputs alone, also where a part of a file could be read.
     counts = json.loads(Path("r.json").read_bytes())["private"]
@@ -99,7 +99,7 @@ def test_a_mended_file_is_made_by_the_next_run(
         (folder / "in" / name).unlink()
     ran = private(options, *keyed)
     assert ran.code == 4
-    assert "2 of 3 files are done already" in ran.err
+    assert "2 of 3 files were already finished" in ran.err
     assert ran.err.splitlines()[-1].startswith(
         "dptext: 1 of 3 files has no new output: no record could be read"
     )

@@ -291,9 +291,10 @@ def test_folders_of_a_repository(export: Path) -> None:
     ran = here("check", "--staged")
     assert ran.code == 1
     assert ran.out.decode() == (
-        "raw.csv: no public report: raw.csv.dptext.json is missing; if this is an "
-        "original, leave it out, and begin a private copy with dptext init raw.csv; if "
-        "it is an output, put the report back; exclude in the policy passes a file\n"
+        "raw.csv: no public report: raw.csv.dptext.json is missing; if this file is "
+        "an original, do not share it but run dptext init raw.csv; if it is an "
+        "output, restore the report; to skip a file, list it under exclude in the "
+        "policy\n"
     )
 
 
@@ -326,7 +327,7 @@ def test_content_that_lfs_keeps(export: Path) -> None:
     _git("add", "exports/out.jsonl")
     ran = here("check", "--staged")
     assert ran.code == 1, "nobody looked at it"
-    assert b"its columns were not looked at" in ran.out
+    assert b"its columns were not checked" in ran.out
     assert b"run git lfs pull; or accept that with unverified: [content]" in ran.out
     assert here("check", "--staged", "--set", "unverified=content").code == 0
     write_policy("copy: []")
@@ -344,7 +345,7 @@ def test_staged_needs_a_repository(
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     ran = here("check", "--staged")
     assert (ran.code, ran.out) == (2, b"")
-    assert "no git repository" in ran.err
+    assert "a git repository" in ran.err
 
 
 def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> None:

@@ -609,7 +609,7 @@ def test_too_little_memory_for_a_check_is_no_edit(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"changed" not in done.stdout
     said = done.stdout + done.stderr  # by the line of the file, or of the whole command
-    assert b"too little memory" in said or b"out of memory" in said, said
+    assert b"not enough memory" in said or b"out of memory" in said, said
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
@@ -685,7 +685,7 @@ def test_pipes_are_read_once_as_standard_input_is(
     assert "looks like a table" in ran.err
     for refused, said in (
         (("-", "-"), "standard input is named twice"),
-        ((_pipe(LINE), "--out-dir", str(tmp_path / "out")), "have no name from which"),
+        ((_pipe(LINE), "--out-dir", str(tmp_path / "out")), "need a name"),
     ):
         ran = here(*run, *refused)
         assert ran.code == 2

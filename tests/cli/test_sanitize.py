@@ -274,7 +274,7 @@ def test_standard_output_carries_one_thing(
     ran = here("sanitize", "-f", "text", source, *options, "-q", *more)
     assert ran.code == 2
     assert ran.out == b""
-    assert "standard output carries" in ran.err
+    assert "standard output" in ran.err
 
 
 def test_a_report_alone_may_go_to_standard_output(
@@ -479,7 +479,7 @@ def test_in_place(options: tuple[str, ...], tmp_path: Path) -> None:
     assert here("check", str(first), str(second)).code == 0
     ran = here(*run[:-2], "--no-bayes-risk", "--in-place")
     assert (ran.code, ran.out) == (0, b"")
-    assert "private already" in ran.err
+    assert "already private" in ran.err
     assert (first.read_bytes(), second.read_bytes()) == private
     first.write_bytes(LINES)
     second.write_text('id,text\n1,"the film\n')

@@ -92,13 +92,13 @@ def test_a_report_that_is_cut_off_is_not_unsigned(keys: None) -> None:
     ],
 )
 def test_edits_that_nothing_else_finds(keys: None, old: str, new: str) -> None:
-    """After any edit of names or spacing the signature does not hold."""
+    """After any edit of names or spacing the signature is invalid."""
     text = SIDE.read_text()
     assert old in text
     SIDE.write_text(text.replace(old, new))
     ran = here("check", "out.jsonl", "--verify-key", "team.pub")
     assert ran.code == 1
-    assert b"its report was changed: the signature does not hold" in ran.out
+    assert b"its report was changed: the signature is invalid" in ran.out
     assert MARKER.encode() not in ran.out
 
 
@@ -161,7 +161,7 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     assert (ran.code, ran.out) == (0, b"")
     side = Path("out.npy.dptext.json")
     side.write_text(side.read_text() + " ")
-    assert b"the signature does not hold" in here(*command).out
+    assert b"the signature is invalid" in here(*command).out
 
 
 def test_findings_for_machines(keys: None) -> None:

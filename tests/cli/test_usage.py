@@ -61,8 +61,8 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--set", "tokens.numbr=mask"), "number"),
         (("--set", "tokens.number=hide"), "'hide'; known: perturb"),
         (("--set", "tokens.number=maks"), "'maks'; did you mean 'mask'?"),
-        (("-o", ""), "the name of a file is empty"),
-        (("--quarantine", ""), "the name of a file is empty"),
+        (("-o", ""), "a file name is empty"),
+        (("--quarantine", ""), "a file name is empty"),
         (("--set", "tokens"), "KEY=VALUE"),
         (("--set", "=x"), "KEY=VALUE"),
         (("--set", "mechanism.k=0"), "mechanism"),
@@ -70,7 +70,7 @@ def _refused(ran: Ran, code: int, *said: str) -> None:
         (("--set", "mechanism.k=2001-99-99"), "mechanism.k"),
         (("--set", "budget.name=nothing"), "nothing"),
         (("--set", "colour=red"), "colour"),
-        (("--set", "mapping=nearest"), "remove the mapping"),
+        (("--set", "mapping=nearest"), "remove it"),
         (("--set", "space=nowhere"), "nowhere"),
         (("--key-file", "no-such-key"), "no-such-key"),
         (("--key-file", "x", "--seed", "1"), "not both"),
@@ -403,7 +403,7 @@ def test_out_dir_never_replaces_an_input(
         "--out-dir",
         str(tmp_path / "file" / "d"),
     )
-    _refused(ran, 1, "no folder of outputs can be made")
+    _refused(ran, 1, "cannot create the output folder")
 
 
 def test_report_command_refuses_what_is_no_report(tmp_path: Path) -> None:
@@ -460,16 +460,19 @@ def test_a_classifier_that_is_none(command: tuple[str, ...]) -> None:
     [
         (
             ("sanitize", "--plan", "--json", "--html", "-"),
-            "standard output carries one thing",
+            "standard output",
         ),
-        (("compare", "in.jsonl", "--csv", "-", "--html", "-"), "carries one thing"),
+        (
+            ("compare", "in.jsonl", "--csv", "-", "--html", "-"),
+            "only one output can go",
+        ),
         (("compare", "in.jsonl", "-m", "rnak"), "did you mean 'rank'?"),
         (("compare", "in.jsonl", "-m", "rank:k=[", "-m", "rnak"), "'rank'?"),
         (
             ("sanitize", "--plan", "absent.jsonl"),
             "absent.jsonl: No such file or directory",
         ),
-        (("evaluate", "in.jsonl", ""), "the name of a file is empty"),
+        (("evaluate", "in.jsonl", ""), "a file name is empty"),
     ],
 )
 def test_wrong_arguments_of_other_commands(given: tuple[str, ...], said: str) -> None:
@@ -493,4 +496,4 @@ def test_strings_of_json_are_texts(options: tuple[str, ...], tmp_path: Path) -> 
     assert here("check", str(private)).code == 0
     source.write_text('["the film", {"note": "a good story"}]')
     ran = here(*run)
-    assert (ran.code, "record 2: the record is no string" in ran.err) == (4, True)
+    assert (ran.code, "record 2: the record is not a string" in ran.err) == (4, True)

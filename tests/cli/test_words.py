@@ -267,7 +267,7 @@ def test_a_changed_list_or_report_fails_the_check() -> None:
     Path("own.words").write_bytes(word_file.encode(replace(drawn, entries=more)))
     exported("--sign-key", "sign")
     ran = here("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
-    assert b"the signature does not hold" in ran.out
+    assert b"the signature is invalid" in ran.out
     exported()
     here("words", "remove", "own.words", "trellis")
     assert b"file of a list" in here("check", "out.jsonl", *CHECK).out
@@ -375,7 +375,7 @@ def test_records_that_cannot_be_read_are_left_out_on_demand() -> None:
     refused(ran, 4, "in.jsonl:901", "--on-error skip", "--quarantine FILE")
     ran = here(*BUILD, "-o", "own.words", "--on-error", "skip")
     assert ran.code == 0
-    assert "left out, since they cannot be read: 1" in ran.err
+    assert "unreadable records left out: 1" in ran.err
     assert here(*BUILD, "-o", "own.words", "--quarantine", "bad.jsonl").code == 0
     assert "grobnik" in Path("bad.jsonl").read_text()
     assert word_file.read("own.words").persons == 401

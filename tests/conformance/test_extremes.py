@@ -169,14 +169,16 @@ def test_words_that_all_lie_at_one_point(name: str) -> None:
         SIX,
         vectors=np.ones_like(SIX.vectors),
         far=np.zeros_like(SIX.far),
-        digest=f"{SIX.digest} at one point",
+        digest=f"{SIX.digest} coincide in the space",
         meta={"prior": "made for tests"},
     )
     mapping = {"mapping": MAPPINGS[0]} if name in NOISES else {}
     budget = {"name": "uniform", "epsilon": 2.0}
     recipe = profile.parse({"mechanism": name, "budget": budget, **mapping}, "test")
     if name in ("laplace", "privemb", "santext", "tem"):
-        with pytest.raises(UsageError, match=r"lie at one point .* use another"):
+        with pytest.raises(
+            UsageError, match=r"lie coincide in the space .* use another"
+        ):
             pipeline.build(recipe, same)
     elif name not in ("gumbel", "mlm"):
         hold(pipeline.build(recipe, same), 2.0)

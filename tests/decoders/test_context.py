@@ -238,7 +238,7 @@ def test_no_opinion_is_written_where_one_was_drawn() -> None:
 
 def test_opinions_go_with_common_words() -> None:
     """One setting adds to the other."""
-    with pytest.raises(UsageError, match="opinion adds to common words"):
+    with pytest.raises(UsageError, match="opinion extends the common words"):
         profile.load("balanced", {"tokens": {"opinion": "keep"}})
 
 

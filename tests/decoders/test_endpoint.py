@@ -330,8 +330,8 @@ def test_a_busy_server_is_asked_later() -> None:
 @pytest.mark.parametrize(
     ("status", "error", "said", "most"),
     [
-        (500, UsageError, "refuses every form of request .the last one: it .* 500", 12),
-        (400, UsageError, "refuses every form of request .the last one: it .* 400", 6),
+        (500, UsageError, "rejects every form of request .the last one: it .* 500", 12),
+        (400, UsageError, "rejects every form of request .the last one: it .* 400", 6),
         (503, DptextError, "answers with HTTP 503", 4),
     ],
 )
@@ -752,7 +752,7 @@ def test_the_statement_names_the_third_party(key: str, tmp_path: Path) -> None:
                 given=b"the film was good\n",
             )
             assert ran.code == 0, ran.err
-            assert "may answer otherwise another time" in " ".join(ran.err.split())
+            assert "may answer differently next time" in " ".join(ran.err.split())
             report = json.loads((tmp_path / "r.json").read_text())
             promise = report["guarantee"]
             assert f"{server.url[7:-3]} (model tiny)" in promise["wording"]["decoding"]
@@ -793,7 +793,7 @@ def test_a_key_comes_from_the_environment_and_stays_there(
     assert all(
         secret.encode() not in data for data in [*files, ran.err.encode(), ran.out]
     )
-    with pytest.raises(UsageError, match="not sent over http"):
+    with pytest.raises(UsageError, match="not sent to other machines over http"):
         written(ready("http://example.org/v1"))
     monkeypatch.setenv(client.KEY, f"{secret}\nX-Other: 1")
     with serving() as server, pytest.raises(UsageError) as error:

@@ -160,7 +160,7 @@ def test_the_content_tells_the_format(
     run = (*options[:-2], *fields)
     ran = here("sanitize", name, *run, "-o", "out")
     assert ran.code == 0, ran.err
-    assert f"{name}: read as {chosen}, judging by its content" in ran.err
+    assert f"{name}: detected as {chosen} from its content" in ran.err
     assert MARKER not in Path("out").read_text()
     ran = here("sanitize", *run, given=data.encode())
     assert (ran.code, MARKER in ran.out.decode()) == (0, False)

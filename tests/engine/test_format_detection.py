@@ -115,4 +115,4 @@ def test_an_input_without_records_is_copied_and_said(
     settings = tuple(each for each in options if each != "-q")
     ran = here("sanitize", name, *settings, "-f", "body", "-o", f"o.{name}")
     assert (ran.code, Path(f"o.{name}").read_bytes()) == (0, data)
-    assert f"{name}: no records in it" in ran.err
+    assert f"{name}: it has no records" in ran.err

@@ -22,7 +22,7 @@ UNSPACED = {
     "Thai": "การจัดส่งล่าช้าสองวันและกล่องเสียหาย\n",
 }
 NOTICED = "over a third of the first words"
-MARKED = "in another language, so that nothing of them is written"
+MARKED = "in another language, so nothing of them is written"
 
 
 def run(text: str, *options: str) -> tuple[int, bytes, str]:

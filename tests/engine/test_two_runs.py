@@ -86,7 +86,7 @@ def test_into_one_folder(name: str, folder: Path) -> None:
     other = (f"in/{name}.jsonl", "--out-dir", "out")
     run = request(*other, folder=folder, out_dir="out")
     error: type[Exception] = OutputError
-    said = "a.jsonl.dptext.json: another run wrote this file meanwhile"
+    said = "a.jsonl.dptext.json: another run has just written this file"
     if name == "b":
         error, said = UsageError, "would draw 1 finished output anew (b.jsonl)"
     with pytest.raises(error) as raised:

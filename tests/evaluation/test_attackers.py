@@ -180,10 +180,10 @@ def test_private_rows_in_the_public_text_are_counted_and_not_read(
     ("more", "code", "said"),
     [
         (("--profile", "cmp"), 2, "exact output distribution"),
-        (("--public-text", "-"), 2, "more than once"),
+        (("--public-text", "-"), 2, "read several times"),
         (("--public-text", "nowhere.jsonl"), 2, "nowhere.jsonl"),
         (("--public-text", "empty.jsonl"), 4, "--field"),
-        ((), 2, "--public-text go with the profile"),
+        ((), 2, "--public-text need the profile"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(

@@ -106,7 +106,7 @@ def test_a_folder_that_holds_no_model(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     make = make_classifier(str(tmp_path), LEXICON)
     before, labels = texts(64, 2)
-    with pytest.raises(UsageError, match="no model that can be loaded"):
+    with pytest.raises(UsageError, match="the model cannot be loaded"):
         learn("label", labels, before, before, "bert", make, 1)
 
 

@@ -281,8 +281,14 @@ def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
         (("-m", "rank:k"), "--mechanism rank: k: write KEY=VALUE"),
         (("--label", "labl"), "'labl' of --label; did you mean 'label'?; fields: 't"),
         (("--field", "nothing"), "'nothing' of --field; fields: 'text', 'label'"),
-        (("--figure", "x.png"), "--figure x.png: pictures are SVG; name a file that"),
-        (("--figure", "x.pdf"), "--figure x.pdf: pictures are SVG; name a file that"),
+        (
+            ("--figure", "x.png"),
+            "--figure x.png: only SVG is supported; use a file name",
+        ),
+        (
+            ("--figure", "x.pdf"),
+            "--figure x.pdf: only SVG is supported; use a file name",
+        ),
     ],
 )
 def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) -> None:
@@ -298,7 +304,7 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
     [
         (("-m", "mlm", "--epsilon", "2"), "compare: -m mlm:model=DIR), a Hugging Face"),
         (("-m", "mlm:model=x", "--epsilon", "2"), "mechanism.model: no folder x"),
-        (("-m", "mlm:model=x", "--risk", "20%"), "no risk of its own; give --epsilon"),
+        (("-m", "mlm:model=x", "--risk", "20%"), "undefined; give --epsilon"),
         (("-m", "rank:h=2", "--epsilon", "2"), "1 of 2 cells cannot run; rank:h=2"),
         (("--lexicon", "nowhere", "--epsilon", "2"), "nowhere"),
     ],
@@ -399,7 +405,10 @@ def test_every_column_is_documented(folder: Path) -> None:
     help_text = " ".join(
         here("compare", "--help").out.decode().replace("│", "").split()
     )
-    default = f"that of the profile, then {', '.join(compare.MECHANISMS)}"
+    default = (
+        "mechanism of --profile keeps the profile's parameters. Default: the "
+        f"profile's mechanism, then {', '.join(compare.MECHANISMS)}"
+    )
     assert f"Default: {default}." in help_text
 
 

@@ -233,7 +233,7 @@ def test_files_without_values(tmp_path: Path) -> None:
         IdentityFile(str(path)).values(())
     with pytest.raises(UsageError, match="leave the option out"):
         IdentityFile(str(path), "name")
-    with pytest.raises(UsageError, match="more than once: give a file"):
+    with pytest.raises(UsageError, match="several times: give a file"):
         IdentityFile("-")
 
 

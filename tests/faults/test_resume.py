@@ -95,7 +95,7 @@ def test_a_forged_line_of_a_manifest_stops_the_run(folder: Path, key: str) -> No
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("-o", "out.jsonl"), "run a single file again instead: with --key-file"),
+        (("-o", "out.jsonl"), "run a single file again: with --key-file"),
         (("--out-dir", "out"), "give --key-file"),
     ],
 )
@@ -123,4 +123,4 @@ def test_folders_of_any_name_go_on(key: str, tmp_path: Path) -> None:
     assert here("sanitize", *options, *keyed).code == 0
     ran = here("sanitize", *options, *keyed)
     assert ran.code == 0
-    assert "1 of 1 files are done already" in ran.err
+    assert "1 of 1 files were already finished" in ran.err

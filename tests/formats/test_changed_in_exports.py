@@ -62,7 +62,7 @@ def test_nothing_changes_inside_of_a_text_without_texts() -> None:
     line = b'{"text": "x", "who": ["Ada", {"name": "Bob"}]}'
     (fault,) = faults("jsonl", line, chosen("who.name"))
     assert "(element 1 of 'who') is a string, not an object" in fault.reason
-    assert fault.advice == "leave all of it out with --drop who"
+    assert fault.advice == "drop all of it with --drop who"
 
 
 def test_half_of_a_surrogate_pair_has_no_pseudonym() -> None:

@@ -42,10 +42,13 @@ def test_unknown_names_the_option(path: str | None, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("folder", "folder is a directory; name the files in it"),
-        ("folder.geojson", "folder.geojson is a directory"),
+        ("folder", "folder is a folder; name the files in it"),
+        ("folder.geojson", "folder.geojson is a folder"),
         ("absent", "absent: No such file or directory"),
-        ("plain", "a name without suffix; choose one with --format"),
+        (
+            "plain",
+            "a name without suffix does not imply a format; choose one with --format",
+        ),
         ("a.log.gz", "'.log' of .*choose one with --format"),
         ("a.xls", "save a spreadsheet as .xlsx or CSV"),
     ],

@@ -176,11 +176,11 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": "secret",}', "not valid JSON: "),
         (b'{"text": "secret"} {}', "not valid JSON: "),
         (b'{"text": NaN}', "not valid JSON: "),
-        (b'{"text": "secret"}\r{}\r', "not valid JSON, and a carriage return stands"),
+        (b'{"text": "secret"}\r{}\r', "not valid JSON: it contains a carriage return"),
         (b'{"text": "secret\x01"}', "not valid JSON: "),
-        (b'{"text": "\\ud800"}', "field 'text' holds half of a surrogate pair"),
-        (b'{"text": "\\udc00x"}', "field 'text' holds half of a surrogate pair"),
-        (b'{"text": "\\ud800\\u0041"}', "holds half of a surrogate pair"),
+        (b'{"text": "\\ud800"}', "field 'text' contains half of a surrogate pair"),
+        (b'{"text": "\\udc00x"}', "field 'text' contains half of a surrogate pair"),
+        (b'{"text": "\\ud800\\u0041"}', "contains half of a surrogate pair"),
         (b'{"text": "a", "n": "\\ud800\\x"}', "not valid JSON: "),
         (b'{"text": "a", "n": "\xff"}', "not valid UTF-8 (byte 20)"),
         (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8"),
@@ -429,7 +429,7 @@ def test_a_byte_order_mark_within_a_file_is_named(name: str, between: str) -> No
     """As where files are joined; in a string it is a character like others."""
     data = f'{{"text":"a"}}{between}\ufeff{{"text":"\ufeffb"}}\n'.encode()
     (fault, *_) = faults(name, data)
-    assert "a byte order mark stands within the file" in fault.reason
+    assert "a byte order mark within the file" in fault.reason
     assert texts(name, '{"text":"\ufeffb"}'.encode()) == [("\ufeffb",)]
     (fault,) = faults(name, '{"text":"\ufeff" ?}'.encode())
     assert "byte order" not in fault.reason

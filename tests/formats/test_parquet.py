@@ -112,7 +112,7 @@ def test_a_narrow_dictionary_gets_room() -> None:
     head = items("parquet", spelled(table))[0]
     assert isinstance(head, Verbatim)
     assert head.note == (
-        "in: the dictionary of 'text' (int8) has an index of int32 in the copy, with "
+        "in: the dictionary of 'text' (int8) has an int32 index in the copy, to have "
         "room for new texts"
     )
 
@@ -449,7 +449,9 @@ def test_strings_that_are_not_utf8_are_an_input_error(name: str) -> None:
     columns[name] = pa.Array.from_buffers(
         pa.string(), 1, [None, columns[name].buffers()[1], bad]
     )
-    with pytest.raises(InputError, match="rows from 1: damaged, or not valid UTF-8"):
+    with pytest.raises(
+        InputError, match="rows from 1: damaged, or strings are not valid UTF-8"
+    ):
         items("parquet", spelled(pa.table(columns)))
 
 

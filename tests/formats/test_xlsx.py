@@ -168,7 +168,7 @@ def test_a_named_sheet_alone_is_private_and_others_are_named() -> None:
     assert out["old hidden"] == sheets_of(data)["old hidden"]
     head = items("xlsx", data, only)[0]
     assert isinstance(head, Verbatim)
-    assert "sheet 'old' (hidden) has 'text', too, and is copied as it is" in head.note
+    assert "sheet 'old' (hidden) has 'text', too, but is copied unchanged" in head.note
     assert "--sheet NAME makes it private" in head.note
     whole = Selection(("old!text",))
     assert texts("xlsx", data, whole) == [("three",)]
@@ -283,12 +283,12 @@ def test_sheets_without_cells_are_named() -> None:
     book.create_chartsheet("chart").add_chart(openpyxl.chart.BarChart())
     head = items("xlsx", saved(book))[0]
     assert isinstance(head, Verbatim)
-    assert head.note.endswith("'empty'; left out, since it holds no cells: 'chart'")
+    assert head.note.endswith("'empty'; left out because it has no cells: 'chart'")
     out = sheets_of(through("xlsx", saved(book)))
     assert out["empty visible"] in ([], [[None]])
     for sheet in book.worksheets:
         sheet.sheet_state = "hidden"
-    with pytest.raises(InputError, match="all sheets of cells are hidden"):
+    with pytest.raises(InputError, match="all worksheets are hidden"):
         items("xlsx", saved(book))
 
 
@@ -301,14 +301,14 @@ def test_hidden_rows_and_columns_are_said() -> None:
     shown = Selection(dropped=("id",))
     head, record = items("xlsx", saved(book), shown)
     assert isinstance(head, Verbatim)
-    left = "'paid' (--drop leaves one out)"
-    assert head.note == f"in: columns hidden in Excel that the copy shows: {left}"
+    left = "'paid' (--drop drops one)"
+    assert head.note == f"in: columns hidden in Excel but visible in the copy: {left}"
     writer = find(None, "xlsx").writer(io.BytesIO(), shown)
     writer.verbatim(head)
     assert writer.note == ""
     assert isinstance(record, Record)
     writer.write(record, record.texts)
-    assert writer.note == "rows hidden in Excel that the copy shows: 1"
+    assert writer.note == "rows hidden in Excel but visible in the copy: 1"
 
 
 def test_names_of_columns_keep_value_type_and_format() -> None:
@@ -495,7 +495,7 @@ def test_a_strict_workbook_is_refused() -> None:
         ).replace(b"schemas.openxmlformats.org/officeD", b"purl.oclc.org/ooxml/officeD")
         for name, part in parts(spelled(["x"], head=["text"])).items()
     }
-    with pytest.raises(InputError, match="not as a strict one"):
+    with pytest.raises(InputError, match="not in strict format"):
         items("xlsx", packed(data))
 
 
@@ -557,7 +557,7 @@ def test_a_text_that_outgrows_a_cell_is_cut_and_counted() -> None:
         elif isinstance(item, Verbatim):
             writer.verbatim(item)
     writer.close()
-    assert "cut to 32,767 characters, the most that a cell holds: 1" in writer.note
+    assert "cut to 32,767 characters, the limit of a cell: 1" in writer.note
 
 
 def test_rows_keep_their_numbers_in_messages() -> None:

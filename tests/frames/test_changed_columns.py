@@ -156,7 +156,7 @@ def test_wrong_choices(settings: dict[str, Any]) -> None:
     for wrong, error, said in choices:
         with pytest.raises(error, match=said):
             dptext.privatize(table, columns="text", **wrong, **settings)
-    with pytest.raises(UsageError, match="are for tables"):
+    with pytest.raises(UsageError, match="apply to tables"):
         dptext.privatize("the film", drop="a", **settings)
 
 

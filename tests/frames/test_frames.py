@@ -200,7 +200,7 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
     [
         ("txt", {}, "columns: no column 'txt' in the table; columns: 'text',"),
         ("number", {}, "column 'number' is of type int64, not text"),
-        ("mixed", {}, "column 'mixed' holds values of several types"),
+        ("mixed", {}, "column 'mixed' contains values of several types"),
         ("twice", {}, "column 'twice' occurs more than once"),
         ("text", {}, "row 1, counted from 0: column 'text' is null; missing='pass'"),
         ("text", {"missing": "skip"}, "missing skip: choose fail or pass"),
@@ -231,13 +231,13 @@ def test_what_is_refused(
 def test_what_is_no_table(settings: dict[str, Any]) -> None:
     """Columns are for tables, and a table needs them."""
     of_spark = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
-    with pytest.raises(TypeError, match="a DataFrame of Spark: call"):
+    with pytest.raises(TypeError, match="a Spark DataFrame: use"):
         dptext.privatize(of_spark, columns="text")
-    with pytest.raises(TypeError, match="columns are of a table of pandas"):
+    with pytest.raises(TypeError, match="columns apply to tables"):
         dptext.privatize(["film"], columns="text", **settings)
     with pytest.raises(TypeError, match="name its columns"):
         dptext.privatize(table(), **settings)
-    with pytest.raises(UsageError, match="are for tables"):
+    with pytest.raises(UsageError, match="apply to tables"):
         dptext.privatize("film", id="n", **settings)
 
 

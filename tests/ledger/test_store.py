@@ -102,16 +102,16 @@ def test_a_ledger_without_its_key_or_its_file_is_refused(path: Path) -> None:
     key.chmod(0o644)
     refused(path, "chmod 600")
     key.chmod(0o600)
-    refused(path, "key of another ledger")
+    refused(path, "key belongs to another ledger")
     key.write_bytes(secret[:40])
-    refused(path, "not the key of a ledger")
+    refused(path, "not a ledger's key")
     key.write_bytes(secret)
     path.write_bytes(b"")
-    with pytest.raises(UsageError, match="ledger is gone but"):
+    with pytest.raises(UsageError, match="ledger is missing but"):
         with open_ledger(path, create=True):
             pass
     path.unlink()
-    with pytest.raises(UsageError, match="ledger is gone but"):
+    with pytest.raises(UsageError, match="ledger is missing but"):
         with open_ledger(path, create=True):
             pass
 
@@ -266,7 +266,7 @@ def test_the_first_edited_event_is_named(path: Path) -> None:
     edit(path, EDITS["two change places"])
     with open_ledger(path) as ledger:
         (line,) = totals.findings(ledger)
-    assert line == "the ledger was edited: its event 6 is not as it was written"
+    assert line == "the ledger was edited: its event 6 was changed"
 
 
 def test_edits_of_what_a_killed_run_left_are_found_out(path: Path) -> None:
@@ -352,7 +352,11 @@ def test_an_older_copy_shows_by_what_was_released_since(path: Path) -> None:
         assert not list(totals.findings(ledger, [("out.jsonl", token)]))
     with open_ledger(copy) as ledger:
         (line,) = totals.findings(ledger, [("out.jsonl", token)])
-    assert line == "out.jsonl: its release is not recorded; the ledger is an older copy"
+    assert (
+        line
+        == "out.jsonl: its release is not recorded, so the ledger is an older copy; "
+        "restore the latest one"
+    )
 
 
 def test_a_checkpoint_that_was_not_written_is_no_edit(path: Path) -> None:
@@ -403,7 +407,7 @@ def test_the_key_of_another_ledger_is_refused(path: Path) -> None:
     """Even if the ledger is made to recognise it."""
     other = make(path.with_name("other.db"))
     key_path(path).write_bytes(key_path(other).read_bytes())
-    refused(path, "key of another ledger")
+    refused(path, "key belongs to another ledger")
     edit(
         path,
         f"ATTACH '{other}' AS other; DELETE FROM facts WHERE name = 'key'; "

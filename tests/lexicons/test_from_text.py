@@ -144,7 +144,7 @@ def test_too_few_texts_are_refused(text: str, tmp_path: Path) -> None:
     public.write_text(text)
     ran = here("lexicon", "adapt", str(public), "--name", "mine")
     assert ran.code == 2
-    assert "too few different texts" in ran.err
+    assert "too few distinct texts" in ran.err
 
 
 def test_an_adapted_lexicon_is_measured_and_stated(
@@ -206,7 +206,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     assert here(*pairs, "mine").code == 0
     ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "not the one that lexicon 'mine' was made with" in ran.err
+    assert "not the one that lexicon 'mine' was built with" in ran.err
     assert not found(private, output)
     ours.rename(tmp_path / "other")
     assert not found(private, output)

@@ -45,17 +45,20 @@ def test_reads_counts_and_bytes() -> None:
 @pytest.mark.parametrize(
     ("arrays", "reason"),
     [
-        ({"vectors": _TABLE}, "not a whole .npz"),
-        ({"words": np.array(["a"])}, "not a whole .npz"),
+        ({"vectors": _TABLE}, "not a complete .npz"),
+        ({"words": np.array(["a"])}, "not a complete .npz"),
         ({"words": np.array(["a"]), "vectors": _TABLE}, "1 words but 5 vectors"),
-        ({"words": np.arange(5), "vectors": _TABLE}, "words must be one row of text"),
+        (
+            {"words": np.arange(5), "vectors": _TABLE},
+            "words must be a one-dimensional array of text",
+        ),
         (
             {"words": np.array(["a", "b", "", "d", "e"]), "vectors": _TABLE},
             "entry 3: the word is empty",
         ),
         (
             {"words": np.array([b"\xff", *b"abcd"]).astype("S3"), "vectors": _TABLE},
-            "not a whole .npz",
+            "not a complete .npz",
         ),
         (
             {"words": np.array(files.WORDS), "vectors": np.arange(5)},
@@ -67,7 +70,7 @@ def test_reads_counts_and_bytes() -> None:
         ),
         (
             {"words": np.array(files.WORDS), "vectors": _TABLE, "counts": [1, 2]},
-            "counts must be 5 numbers",
+            "counts must be 5 positive numbers",
         ),
         (
             {
@@ -75,7 +78,7 @@ def test_reads_counts_and_bytes() -> None:
                 "vectors": _TABLE,
                 "counts": [1] * 4 + [0],
             },
-            "counts must be 5 numbers above 0",
+            "counts must be 5 positive numbers with",
         ),
         (
             {
@@ -83,9 +86,9 @@ def test_reads_counts_and_bytes() -> None:
                 "vectors": _TABLE,
                 "counts": [1e308] * 5,
             },
-            "of a finite sum",
+            "with a finite sum",
         ),
-        ({"words": np.array([{}]), "vectors": _TABLE}, "not a whole .npz"),
+        ({"words": np.array([{}]), "vectors": _TABLE}, "not a complete .npz"),
     ],
 )
 def test_faults_are_named(arrays: dict[str, Any], reason: str) -> None:
@@ -98,7 +101,7 @@ def test_faults_are_named(arrays: dict[str, Any], reason: str) -> None:
 def test_a_truncated_archive_is_named(length: int) -> None:
     """A file cut short anywhere is one error."""
     complete = files.npz(words=np.array(files.WORDS), vectors=_TABLE)
-    with pytest.raises(LexiconError, match=r"^v\.npz: not a whole"):
+    with pytest.raises(LexiconError, match=r"^v\.npz: not a complete"):
         _read(complete[:length])
 
 
@@ -109,7 +112,7 @@ def test_a_damaged_header_is_named(header: bytes) -> None:
     with zipfile.ZipFile(sink, "w") as archive:
         size = len(array).to_bytes(2, "little")
         archive.writestr("words.npy", b"\x93NUMPY\x01\x00" + size + array)
-    with pytest.raises(LexiconError, match=r"^v\.npz: not a whole"):
+    with pytest.raises(LexiconError, match=r"^v\.npz: not a complete"):
         _read(sink.getvalue())
 
 
@@ -117,5 +120,5 @@ def test_a_single_array_is_refused() -> None:
     """A plain .npy has no words, and the error says so."""
     sink = io.BytesIO()
     np.save(sink, _TABLE)
-    with pytest.raises(LexiconError, match=r"not a whole \.npz"):
+    with pytest.raises(LexiconError, match=r"not a complete \.npz"):
         _read(sink.getvalue())

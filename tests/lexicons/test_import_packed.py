@@ -151,7 +151,7 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
     files.put(path, content)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("w.vec", files.text(header=True))
-    with pytest.raises(LexiconError, match="2 files in it; unpack it"):
+    with pytest.raises(LexiconError, match="2 files in it; extract it"):
         sources.read(path, None, None)
 
 

@@ -143,8 +143,8 @@ _SHORT = files.text(header=True).partition(b"don't")[0]
 @pytest.mark.parametrize(
     ("read", "content", "reason"),
     [
-        (glove, b"", "no words in it"),
-        (glove, b"\n\n", "no words in it"),
+        (glove, b"", "contains no words"),
+        (glove, b"\n\n", "contains no words"),
         (glove, b"alone\n", "line 1: expected a word and its numbers"),
         *(
             (glove, b"a 1 2\n" + line, "line 2: expected a word and 2 numbers")
@@ -158,7 +158,7 @@ _SHORT = files.text(header=True).partition(b"don't")[0]
         (word2vec, b"the 0.5 0.5\n", "line 1: expected a header"),
         (word2vec, b"3 0\n", "line 1: expected a header"),
         (word2vec, b"3 99999999\n", "line 1: expected a header"),
-        (word2vec, b"0 3\n", "no words in it"),
+        (word2vec, b"0 3\n", "contains no words"),
         (word2vec, b"2 2\na 1 2\n", "does not hold the 2 words"),
         (word2vec, b"1 2\na 1 2\nb 1 2\n", "does not hold the 1 words"),
         (word2vec, b"2 3\na 1 2\nb 1 2\n", "line 2: expected a word and 3 numbers"),

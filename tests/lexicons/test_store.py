@@ -150,7 +150,7 @@ def test_a_broken_array_is_refused(tmp_path: Path, content: bytes) -> None:
     """A file that is not a whole array is an error with its name, no traceback."""
     store.save(_lexicon(), tmp_path / "a")
     (tmp_path / "a" / "far.npy").write_bytes(content)
-    with pytest.raises(LexiconError, match=r"far\.npy: not a whole"):
+    with pytest.raises(LexiconError, match=r"far\.npy: not a complete"):
         store.load(tmp_path / "a")
 
 
@@ -181,11 +181,11 @@ def test_other_formats_are_refused(tmp_path: Path, content: bytes, reason: str) 
         ({"words": ()}, "no words"),
         ({"counts": np.array([3.0, 2, 1, 1, 1, 0])}, "above 0"),
         ({"counts": np.array([1.0, 2, 1, 1, 1, 1])}, "descending count"),
-        ({"orders": np.full((7, 2), 6, np.uint16)}, "beyond the last"),
+        ({"orders": np.full((7, 2), 6, np.uint16)}, "a word that does not exist"),
         ({"orders": np.zeros((7, 2), np.uint16)}, "lists a word twice"),
-        ({"meta": {"outputs": 5}}, "that is no output"),
+        ({"meta": {"outputs": 5}}, "that is not an output"),
         ({"vectors": np.full((7, 3), np.nan, np.float32)}, "must be finite"),
-        ({"meta": {"x": {1, 2}}}, "JSON cannot carry"),
+        ({"meta": {"x": {1, 2}}}, "JSON cannot represent"),
     ],
 )
 def test_wrong_content_is_not_saved(

@@ -128,7 +128,7 @@ def test_the_output_holds_nothing_but_topics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--set", "tokens.keep.files=[FILE]"), "nothing of a text is copied"),
+        (("--set", "tokens.keep.files=[FILE]"), "a topic replaces the whole text"),
         (("--set", "tokens.punctuation=keep"), "punctuation"),
         (("--set", "tokens.forms=email"), "forms"),
         (("--set", "tokens.number=keep"), "treatment of words"),
@@ -190,7 +190,7 @@ def test_damaged_files_are_refused(made: topics.TopicFile) -> None:
         with pytest.raises(LexiconError, match="damaged"):
             topics.read("damaged")
     path.write_bytes(b"{}")
-    with pytest.raises(LexiconError, match="not a file of topics"):
+    with pytest.raises(LexiconError, match="not a topics file"):
         topics.read("damaged")
     path.unlink()
 

@@ -184,5 +184,5 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
 def test_a_policy_that_replaces_nothing_is_refused() -> None:
     """Without a word left there is no risk to speak of."""
     lexicon = small.english("the", "of")
-    with pytest.raises(UsageError, match="no word is left"):
+    with pytest.raises(UsageError, match="leaves no word to replace"):
         bayes_risk.prior_of_replaced(lexicon, Policy(stop_word="keep", number="keep"))

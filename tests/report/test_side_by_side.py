@@ -100,10 +100,8 @@ def test_the_verdict_names_the_stronger_export(report: Document) -> None:
     """It says which one protects more, or that they cannot be compared."""
     stronger = changed(report, guarantee__bound__epsilon=2.0)
     said = compared(report, stronger).verdict
-    assert said.startswith(
-        f"B protects more where they can be compared: in {GUARANTEE}."
-    )
-    assert "It cannot be said for attackers" in said
+    assert said.startswith(f"B protects more where comparable: in {GUARANTEE}.")
+    assert "Not comparable: attackers" in said
     mixed = changed(
         stronger, guarantee__scope__unprotected=["case", "grammar", "classes"]
     )
@@ -114,8 +112,8 @@ def test_the_verdict_names_the_stronger_export(report: Document) -> None:
 @pytest.mark.parametrize(
     ("better", "verdict"),
     [
-        (("A", "A"), "A protects more: in x and y. B does in nothing."),
-        (("equal", "B"), "B protects more: in y. A does in nothing."),
+        (("A", "A"), "A protects more: in x and y. B protects more in nothing."),
+        (("equal", "B"), "B protects more: in y. A protects more in nothing."),
         (("equal", "equal"), "Both protect the same."),
         (
             ("A", "B"),
@@ -123,8 +121,7 @@ def test_the_verdict_names_the_stronger_export(report: Document) -> None:
         ),
         (
             (None, "equal"),
-            "Neither protects more where they can be compared. It cannot be said for "
-            "x.",
+            "Neither protects more where comparable. Not comparable: x.",
         ),
     ],
 )
@@ -145,7 +142,8 @@ def test_of_the_same_texts_only_one_may_leave(report: Document) -> None:
     other = changed(report, guarantee__bound__epsilon=2.0, output__sha256="0" * 64)
     both = compared(report, other)
     assert both.advice == (
-        "Of the same texts, send only one: two versions tell more than one."
+        "If both are of the same texts, share only one: two versions reveal more "
+        "than one."
     )
     assert compared(report, report).advice.startswith("Both are the same file")
     plain: dict[str, Any] = both.data()

@@ -289,7 +289,7 @@ def test_rows_that_come_and_go_are_refused(spark: Any, tmp_path: Path) -> None:
         frame, "text", "balanced", lexicon=lexicon(tmp_path), epsilon=3.0
     )
     (tmp_path / "second").touch()
-    with pytest.raises(Exception, match="rows, and had 1 when they were counted"):
+    with pytest.raises(Exception, match="rows, but 1 were counted"):
         private.collect()
 
 

@@ -278,7 +278,7 @@ def test_vectors_that_coincide_are_no_division_by_zero(
             assert ready.mechanism.step(2.0) > 0.0
             measured = statement.measure(ready)
             assert np.isfinite(measured.noise_lengths).all()
-    with pytest.raises(LexiconError, match="lie in one direction"):
+    with pytest.raises(LexiconError, match="all point in one direction"):
         ready_release(path, "sif", {"name": "identity"}, {"name": "gaussian"})
 
 

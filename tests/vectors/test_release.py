@@ -153,15 +153,19 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     ("over", "options", "said"),
     [
         ({"mechanism": {"name": "rank"}}, {}, "draws words, not vectors"),
-        ({"budget": {"name": "per-text", "epsilon": 3}}, {}, "one epsilon"),
-        ({"strategy": "record"}, {}, "strategy: a release of vectors has none"),
-        ({"mapping": "nearest"}, {}, "mapping: a release of vectors has none"),
-        ({"tokens": {"stop_word": "keep"}}, {}, "nothing is copied into a vector"),
+        ({"budget": {"name": "per-text", "epsilon": 3}}, {}, "the same epsilon"),
+        ({"strategy": "record"}, {}, "strategy: this does not apply to vectors"),
+        ({"mapping": "nearest"}, {}, "mapping: this does not apply to vectors"),
+        ({"tokens": {"stop_word": "keep"}}, {}, "vectors contain no copied text"),
         ({"tokens": {"number": "mask"}}, {}, "tokens.number: mask"),
         ({}, {"pool": "sentence"}, "--pool sentence and --model go together"),
         ({}, {"pool": "mean", "model": "x"}, "--pool sentence and --model go together"),
-        ({}, {"most": 3}, "name its --subject"),
-        ({"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}}, {}, "one word"),
+        ({}, {"most": 3}, "also give --subject"),
+        (
+            {"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}},
+            {},
+            "a single word",
+        ),
         (
             {"budget": {"name": "uniform", "epsilon": None, "attacker_risk": 0.1}},
             {},
@@ -183,7 +187,7 @@ def test_mu_is_an_epsilon_at_delta() -> None:
     epsilon = chosen.recipe.budget.params.epsilon  # type: ignore[attr-defined]
     assert epsilon == pytest.approx(4.377, abs=5e-4)
     for over, said in (
-        ({"mechanism": {"name": "laplace"}}, "for normal noise"),
+        ({"mechanism": {"name": "laplace"}}, "for Gaussian noise"),
         ({"budget": {"name": "uniform", "epsilon": 3.0}}, "not both"),
     ):
         with pytest.raises(UsageError, match=said):

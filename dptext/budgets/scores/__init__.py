@@ -1,11 +1,11 @@
-"""Scores: how much a word tells in its text, one file each; larger is more to protect.
+"""Scores: how telling each word is in its text, one file each; larger is more telling.
 
 A file holds `Params`, a frozen dataclass and subclass of `scores.Params`: the settings
 in a profile. Their `prepare` returns a `Score`. Another package adds one by the entry
 point group `dptext.scores`.
 
-Scores that use other tokenizers find words by their offsets, in characters of all texts
-of a batch joined. A word that another tokenizer divides takes the greatest value of its
+Scores that use other tokenizers locate words by character offsets in all texts
+of a batch joined. A word that another tokenizer splits takes the maximum of its
 parts; the parts of a longer token take the value of that token.
 """
 
@@ -30,14 +30,14 @@ class Params(ABC):
 
     @abstractmethod
     def prepare(self, lexicon: Lexicon) -> Score:
-        """Find models and data, without loading a model.
+        """Find models and data without loading a model.
 
         Raises UsageError with the command that fetches a missing model.
         """
 
 
 class Score(Prepared, ABC):
-    """A score made ready."""
+    """A prepared score."""
 
     __slots__ = ()
     #: A factor on the mean of the other scores; 1 is neutral.
@@ -46,7 +46,7 @@ class Score(Prepared, ABC):
     @property
     @abstractmethod
     def description(self) -> str:
-        """Return the source of the score, for reports."""
+        """Describe the source of the score, for reports."""
 
     @abstractmethod
     def values(self, words: Words) -> Floats:
@@ -68,12 +68,12 @@ class ByRow(Score):
 
     @classmethod
     def from_words(cls, words: Floats, source: str) -> ByRow:
-        """Take the scores of the words: (V,)."""
+        """Build from the scores of the words: (V,)."""
         return cls(np.append(words, words.max()), source)
 
     @property
     def description(self) -> str:
-        """Return the source of the score."""
+        """Describe the source of the score."""
         return self.source
 
     def values(self, words: Words) -> Floats:
@@ -86,7 +86,7 @@ _PIECES = 2000  # of one text that spaCy gets at a time
 
 
 def bodies(words: Words) -> list[str]:
-    """Return the words as written, without the space in front."""
+    """Return the words as written, without leading space."""
     leads = (words.flags[words.positions] & kinds.LEAD) != 0
     pieces = words.pieces
     return [
@@ -96,13 +96,13 @@ def bodies(words: Words) -> list[str]:
 
 
 def offsets(words: Words) -> Ints:
-    """Return the beginning of each piece, and the end: (p + 1,) int64."""
+    """Return the start offset of each piece, and the final end: (p + 1,) int64."""
     lengths = np.fromiter(map(len, words.pieces), np.int64, len(words.pieces))
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
 def spans(words: Words) -> tuple[Ints, Ints]:
-    """Return begin and end of each word, (n,) each, without the space in front."""
+    """Return the start and end of each word, without leading space: (n,) each."""
     at = offsets(words)
     lead = (words.flags[words.positions] & kinds.LEAD) != 0
     return at[words.positions] + lead, at[words.positions + 1]
@@ -111,9 +111,9 @@ def spans(words: Words) -> tuple[Ints, Ints]:
 def greatest_values(
     words: Words, tokens: Iterable[tuple[int, int, float]], default: float
 ) -> Floats:
-    """Return the greatest value of the tokens that each word overlaps.
+    """Return the maximum value of the tokens that each word overlaps: (n,).
 
-    tokens: begin, end and value of each token of another tokenizer, in order;
+    tokens: start, end and value of each token of another tokenizer, in order;
     default: for words that overlap no token.
     """
     starts, stops = spans(words)
@@ -130,20 +130,20 @@ def greatest_values(
 
 
 def sentences(words: Words) -> Iterator[tuple[int, str]]:
-    """Yield offset and text of each sentence, up to an end mark or end of a line."""
+    """Yield the offset and text of each sentence; a mark or line break ends one."""
     cuts = np.union1d(np.flatnonzero(words.flags & kinds.ENDER) + 1, words.ends)
     yield from _parts(words, cuts)
 
 
 def chunks(words: Words, pieces: int) -> Iterator[tuple[int, str]]:
-    """Yield offset and text of each text, cut after every so many pieces."""
+    """Yield the offset and text of each chunk of at most `pieces` pieces."""
     texts = pairwise([0, *words.ends.tolist()])
     cuts = [np.arange(begin + pieces, end, pieces) for begin, end in texts]
     yield from _parts(words, np.unique(np.concatenate((*cuts, words.ends))))
 
 
 def spacy_documents(words: Words, pipeline: Spacy) -> Iterator[tuple[int, Spacy]]:
-    """Yield the offset and the document of each text, of a long one in parts."""
+    """Yield the offset and spaCy document of each text; long texts are split."""
     # Batches of one: a document must not depend on its neighbours, not even in its last
     # bits.
     parts = list(chunks(words, _PIECES))
@@ -153,7 +153,7 @@ def spacy_documents(words: Words, pipeline: Spacy) -> Iterator[tuple[int, Spacy]
 
 
 def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (first piece, end piece, first word, end word) of the parts of texts.
+    """Yield (first piece, end piece, first word, end word) of each window.
 
     A text of n words to be scored has ceil(n / most) parts with equally many of them,
     give or take one; pieces between two words belong to the later.
@@ -173,9 +173,9 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Ints]:
-    """Return the batch with all words of its texts in positions, unchanged ones, too.
+    """Return the batch with unchanged words included as words to score.
 
-    index has the rows of unchanged words, by lower-case word. Also returns the places
+    index maps lower-case words to rows. Also returns the positions
     of the replaced words among all, (n,) int64. Punctuation and spaces are not words.
     """
     kind = words.flags & kinds.KIND

@@ -1,7 +1,7 @@
-"""Surprisal of a word under the public unigram prior: rare words tell more.
+"""Surprisal of a word under the public unigram prior: rare words score higher.
 
--ln of the word's share of the lexicon's counts, in nats. An unknown word counts as
-rare as the rarest of the lexicon.
+-ln of the word's share of the lexicon's counts, in nats. An unknown word scores as
+high as the rarest word of the lexicon.
 """
 
 from __future__ import annotations
@@ -19,6 +19,6 @@ class Params(scores.Params):
     """Nothing to set."""
 
     def prepare(self, lexicon: Lexicon) -> scores.ByRow:
-        """Turn counts into nats."""
+        """Convert counts to surprisal in nats."""
         source = f"surprisal under the word counts of the lexicon {lexicon.name}"
         return scores.ByRow.from_words(-np.log(lexicon.prior), source)

@@ -31,7 +31,7 @@ Untyped = Any  # of NLTK
 
 @dataclass(frozen=True, slots=True)
 class FromNltk(scores.Score):
-    """The score from NLTK's data, made ready."""
+    """Prepared score with NLTK's data."""
 
     params: Params
     digest: str
@@ -43,13 +43,13 @@ class FromNltk(scores.Score):
 
     @property
     def description(self) -> str:
-        """Name the files."""
+        """Name the data files."""
         counts = self.params.measure == "count"
         kind = "mean noun count" if counts else "information content"
         return f"WordNet {kind} from {', '.join(self.params.files)}"
 
     def values(self, words: Words) -> Floats:
-        """Return the information content of each word, or its count."""
+        """Return each word's information content, or its count."""
         settings = self.params.files, self.params.measure, self.params.neutral
         values = [_word_value(word.lower(), *settings) for word in scores.bodies(words)]
         return np.array(values, np.float64)
@@ -89,7 +89,7 @@ def _wordnet() -> Untyped:
 
 @lru_cache(maxsize=16)
 def _table(file: str) -> Untyped:
-    """Read counts by part of speech and offset; those at offset 0 are totals."""
+    """Read counts by part of speech and offset; offset 0 holds the totals."""
     reader = models.package("nltk.corpus", WHAT, "nlp").wordnet_ic
     reader.ensure_loaded()
     if file not in reader.fileids():
@@ -102,7 +102,7 @@ def _table(file: str) -> Untyped:
 
 @dataclass(frozen=True, slots=True)
 class Params(scores.Params):
-    """Settings of the score; all but source are for nltk."""
+    """Settings of the score; all except source apply to nltk only."""
 
     source: Literal["lexicon", "nltk"] = "lexicon"
     #: Of NLTK's wordnet_ic.
@@ -112,7 +112,7 @@ class Params(scores.Params):
     neutral: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
 
     def prepare(self, lexicon: Lexicon) -> scores.Score:
-        """Take the lexicon's values, or check that NLTK has its data."""
+        """Load the lexicon's values, or check that NLTK has its data."""
         if self.source == "nltk":
             models.need_nltk("wordnet", WHAT)
             models.need_nltk("wordnet_ic", WHAT)

@@ -1,7 +1,7 @@
-"""A factor for words of named entities, as a spaCy pipeline finds them.
+"""A factor for words of named entities found by a spaCy pipeline.
 
-It multiplies the mean of the other scores: an entity's words weigh twice as much by
-default, all others once. A word that touches several entities has the greatest factor.
+It multiplies the mean of the other scores: words in entities weigh twice as much by
+default. A word that overlaps several entities gets the largest factor.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Params(scores.Params):
 
 @dataclass(frozen=True, slots=True)
 class NamedEntities(scores.Score):
-    """The score made ready."""
+    """Prepared score by named entities."""
 
     multiplies = True
     params: Params

@@ -1,6 +1,6 @@
 """A weight for the part of speech of a word in its sentence (Penn tags).
 
-The longest prefix of the tag in weights counts; other is for tags without one. A word
+The longest matching prefix in weights applies, or else `other`. A word
 that the tagger divides ("don't") has the greatest weight of its parts. Taggers are for
 English: tags in other languages mean little.
 """
@@ -58,7 +58,7 @@ class Params(scores.Params):
 
 @dataclass(frozen=True, slots=True)
 class PartsOfSpeech(scores.Score):
-    """The score made ready."""
+    """Prepared score by part-of-speech tags."""
 
     params: Params
     #: Of the data of the tagger.
@@ -107,7 +107,7 @@ def _by_nltk(words: Words) -> _Tagged:
 
 @cache
 def _nltk() -> tuple[Untyped, Untyped]:
-    """Return a function from texts to spans of NLTK's tokens, and its tagger."""
+    """Return a function from texts to NLTK token spans, and NLTK's tagger."""
     tokenizer = models.package("nltk.tokenize", _WHAT, "nlp").NLTKWordTokenizer()
     tagger = models.package("nltk.tag", _WHAT, "nlp").PerceptronTagger(lang="eng")
     return tokenizer.span_tokenize, tagger

@@ -1,6 +1,6 @@
-"""How much a text changes when a word is removed: 1 - cos of their vectors.
+"""How much a text changes when a word is removed: 1 - cosine of their vectors.
 
-A text of one word is empty without it: its value is 1.
+A text of one word has the value 1.
 
 Vectors are those of a sentence model, or the lexicon's own. Blocks of a model hold
 variants of one text only, or one distinct word, and each is computed on one thread. So
@@ -58,7 +58,7 @@ class Params(scores.Params):
     def similarity(
         self, lexicon: Lexicon, kind: type[Similarity], name: str
     ) -> Similarity:
-        """Find the model for the score of this name, or weigh the lexicon's vectors."""
+        """Find the model for a named score, or use the lexicon's vectors."""
         if self.model == LEXICON:
             folder = ""
         elif self.model:
@@ -82,7 +82,7 @@ class Params(scores.Params):
 
 @dataclass(frozen=True, slots=True)
 class Similarity(scores.Score):
-    """A score by vectors of a model or of the lexicon."""
+    """A score by sentence-model or lexicon vectors."""
 
     #: The formula, for reports.
     what: ClassVar[str]
@@ -98,12 +98,12 @@ class Similarity(scores.Score):
 
     @property
     def content(self) -> Mapping[str, str]:
-        """Return the digest of the model; the lexicon's own stands for its vectors."""
+        """Return the digest of the model; empty for the lexicon's own vectors."""
         return {"model": self.digest or LEXICON}
 
     @property
     def description(self) -> str:
-        """Name the vectors that are compared, and the model and its digest."""
+        """Name the vectors that are compared, with the model's digest."""
         return f"{self.what} by {self._source()}"
 
     def _source(self) -> str:
@@ -117,7 +117,7 @@ class Similarity(scores.Score):
         return f"the sentence model {name}{weights}, {window} words at a time"
 
     def values(self, words: Words) -> Floats:
-        """Return the score of each word, in steps of the grid."""
+        """Return the score of each word, rounded to the grid."""
         if not len(words.ids):
             return np.empty(0)
         values = self._by_model(words) if self.folder else self._by_lexicon(words)
@@ -125,23 +125,23 @@ class Similarity(scores.Score):
 
     @abstractmethod
     def _by_model(self, words: Words) -> Floats:
-        """Return the scores by the sentence model."""
+        """Return the scores from the sentence model."""
 
     @abstractmethod
     def _by_lexicon(self, words: Words) -> Floats:
-        """Return the scores by the lexicon's vectors."""
+        """Return the scores from the lexicon's vectors."""
 
     def lexicon_vectors(self, words: Words) -> tuple[Floats, Floats]:
-        """Return the vector of each word and the sum of its text: (n, d) each."""
+        """Return each word's vector and the vector sum of its text: (n, d) each."""
         vectors = self.vectors[words.ids]
         sums = np.zeros((len(words.ends), vectors.shape[1]))
         np.add.at(sums, words.texts, vectors)
         return vectors, sums[words.texts]
 
     def encode(self, groups: Sequence[Sequence[str]]) -> list[Floats]:
-        """Return the unit vectors of the texts of each group: (m, d) float64 each.
+        """Return the unit vectors of the texts in each group: (m, d) float64 each.
 
-        Only texts of one group are encoded together, in blocks of similar length.
+        Texts of different groups are never encoded together.
         """
         orders = [np.argsort([*map(len, group)], kind="stable") for group in groups]
         texts = [
@@ -160,7 +160,7 @@ class Similarity(scores.Score):
         return by_group
 
     def word_vectors(self, words: Sequence[str]) -> Floats:
-        """Return the unit vector of each word, encoded alone and remembered: (m, d)."""
+        """Return the unit vector of each word, encoded alone and cached: (m, d)."""
         memory = _MEMORIES.setdefault((self.digest, self.params.device), {})
         if len(memory) > _REMEMBERED:
             memory.clear()
@@ -171,14 +171,14 @@ class Similarity(scores.Score):
 
 
 def cosines(one: Floats, two: Floats) -> Floats:
-    """Return the cosine of each pair of rows, 0 if one of them is zero."""
+    """Return the cosine of each pair of rows, 0 for zero rows."""
     dots = np.einsum("ij,ij->i", one, two)
     sizes = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
     return np.asarray(np.divide(dots, sizes, out=np.zeros(len(dots)), where=sizes > 0))
 
 
 class SentenceSimilarity(Similarity):
-    """1 - cos(text, text without the word) of each word."""
+    """Score 1 - cos(text, text without the word) of each word."""
 
     __slots__ = ()
     what = "1 - cos of text and text without the word"
@@ -198,7 +198,7 @@ class SentenceSimilarity(Similarity):
     def _compare_windows(
         self, words: Words, parts: list[tuple[int, int, int, int]]
     ) -> list[Floats]:
-        """Return 1 - cos of each window and the window without each of its words."""
+        """Return 1 - cos of each window and the window without one of its words."""
         groups, rows = [], []
         for begin, end, low, high in parts:
             pieces = words.pieces[begin:end]
@@ -215,6 +215,6 @@ class SentenceSimilarity(Similarity):
 
 
 def _differ(vectors: Floats, rows: list[int]) -> Floats:
-    """Return 1 - cos of row 0 and each of the rows, 1 for an empty text."""
+    """Return 1 - cosine of row 0 with each row, 1 for an empty text."""
     alike = cosines(vectors[rows], vectors[np.zeros(len(rows), np.int64)])
     return np.where(np.array(rows) == _NOTHING, 1.0, 1.0 - alike)

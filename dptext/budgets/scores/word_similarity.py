@@ -1,4 +1,4 @@
-"""How similar a word is to its text: |cos| of their vectors."""
+"""How similar a word is to its text: |cosine| of their vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Params(sentence_similarity.Params):
 
 
 class WordSimilarity(Similarity):
-    """|cos(text, word)| of each word."""
+    """Score |cos(text, word)| of each word."""
 
     __slots__ = ()
     what = "|cos| of word and text"

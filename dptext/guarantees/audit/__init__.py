@@ -1,18 +1,18 @@
-"""Whether a claim is true, and whether the program does what its formula says.
+"""Audits a privacy claim, and whether the program matches its formula.
 
-The claim against the formula (`losses`), the first that fits:
+The claim is tested against the formula (`losses`) with the first method that applies:
 - identity: for P(y|x) ~ exp(-eta t(x, y) / 2) with a metric t, all pairs of V and the
   unknown word;
 - rows: exact output distributions of chosen inputs, every ordered pair of them;
 - pairs: for noise mechanisms the density at the words' vectors, and a lower bound from
   draws that needs no density;
-- samples: a lower bound from the words drawn; it can refute a claim, never prove one.
+- samples: a lower bound from drawn words; it can refute a claim, never prove it.
 
-The program against the formula, by draws (`program`): of words where the output
+The program is tested against the formula by draws (`program`): of words if the output
 distribution is exact, of noise for noise mechanisms.
 
-Where the mechanism promises nothing, the claim of its paper is audited as well
-(`published`), beside the loss that is proven (`least_loss`).
+If the mechanism has no guarantee, the claim of its paper is audited too
+(`published`), together with the proven loss (`least_loss`).
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def audit(
 ) -> AuditResult:
     """Audit a mechanism at an epsilon.
 
-    draws runs the program by the path of a release; without it only formulas are
-    looked at. inputs is how many words an audit of chosen words takes; runs how often
-    each of a few pairs of words is drawn where there is no exact output distribution;
-    number, the draws that hold the program against its formula; progress is called with
-    lines for people.
-    UsageError for a mechanism of whole texts that offers no rows of any, and for one
-    that can only be drawn from where draws is None.
+    draws runs the program on the release path; without it only formulas are
+    tested. inputs is the number of words to choose; runs how often
+    each of a few pairs of words is drawn if there is no exact output distribution;
+    number, the draws that test the program; progress is called with
+    lines of progress.
+    UsageError for a mechanism of whole texts that offers no public rows, and for one
+    that can only be sampled if draws is None.
     """
     if isinstance(mechanism, TextMechanism):
         log_probs = mechanism.example_log_probs(epsilon)
@@ -99,9 +99,9 @@ def _by_draws(
     number: int,
     progress: Progress,
 ) -> AuditResult:
-    """Audit a mechanism that can only be drawn from, by pairs of words.
+    """Audit a mechanism that can only be sampled, on pairs of words.
 
-    Of noise the program comes first.
+    For noise, the program is tested first.
     """
     noisy = isinstance(mechanism, NoiseMechanism)
     if draws is None or (noisy and draws.points is None):
@@ -121,7 +121,7 @@ def _by_draws(
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
-    """Add the proven lower bound on the worst loss of a mechanism."""
+    """Add the proven lower bound on a mechanism's worst loss."""
     proven = mechanism.least_loss()
     if proven is None:
         return result

@@ -1,4 +1,4 @@
-"""What an audit looks at and draws, its tests with their error rates, its findings."""
+"""Inputs and draws of an audit, its tests with error rates, and its findings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _POINTS = 200_001
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """The event that speaks most against a program."""
+    """The event that is the strongest evidence against the program."""
 
     event: str
     #: Probability of the event in one draw, by the formula.
@@ -48,7 +48,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The smallest deviation of an event that is found with 95% power."""
+    """The smallest deviation of an event that is detected with 95% power."""
 
     event: str
     probability: float
@@ -62,7 +62,7 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTest:
-    """The program held against its formula."""
+    """Results of testing the program against its formula."""
 
     tested: bool
     refuted: bool
@@ -82,10 +82,10 @@ class ProgramTest:
 
 
 class MultipleTests:
-    """The tests of an audit: each has its share of the rate of false alarms.
+    """The tests of an audit, which share the rate of false alarms.
 
-    Counts are of independent draws, and their chances may differ; then the binomial
-    tails of the mean chance bound the true ones (Hoeffding 1956), so that all tests are
+    Counts are of independent draws whose probabilities may differ; then the binomial
+    tails at the mean probability bound the true ones (Hoeffding 1956), so all tests are
     exact or err on the side of the program.
     """
 
@@ -104,10 +104,10 @@ class MultipleTests:
         *,
         among: int | None = None,
     ) -> None:
-        """Test counts (m,) of so many draws against their chances, both tails.
+        """Test counts (m,) out of `draws` against their probabilities, both tails.
 
-        named: the event of each count, or of all; among: of how many events these were
-        picked, m if not given.
+        named: names each event, or all; among: the number of events from which these
+        were picked, m by default.
         """
         every = np.broadcast_arrays(counts, draws, chances)
         counts, n, p = (each.ravel() for each in every)
@@ -126,7 +126,7 @@ class MultipleTests:
                 )
 
     def fail(self, event: str, draws: int, count: int) -> None:
-        """Add a test of an event that must never happen."""
+        """Record a test of an event that must never happen."""
         self.count += 1
         if self.worst is None or self.worst.p_value > 0.0:
             self.worst = Deviation(
@@ -134,18 +134,18 @@ class MultipleTests:
             )
 
     def finds(self, event: str, p: float, n: int, level: float) -> None:
-        """Compute the excess of an event's chance that the tests would have found."""
+        """Compute the excess probability of an event that the tests would detect."""
         self.power.append(Power(event, p, n, excess(p, n, level)))
 
     def finds_missing(self, event: str, n: int, level: float) -> None:
-        """State from which chance on an event that never happens would be missed."""
+        """State from which probability on a never-seen event would be detected."""
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
     def conclude(
         self, method: str, draws: int, epsilons: tuple[float, ...], *untested: str
     ) -> ProgramTest:
-        """Return the findings of the tests by so many draws at these epsilons."""
+        """Return the findings of the tests for these draws and epsilons."""
         return ProgramTest(
             tested=True,
             refuted=self.worst is not None,
@@ -160,7 +160,7 @@ class MultipleTests:
 
 
 def _suspects(counts: Ints, n: Ints, p: Floats, level: float) -> list[int]:
-    """Return the events with tails that may be below the level, by Chernoff's bound.
+    """Return the events whose tails may be below the level, by Chernoff's bound.
 
     exp(-n KL(k/n, p)) is at most sqrt(8 n) times the tail and never below it.
     """
@@ -178,14 +178,14 @@ def _suspects(counts: Ints, n: Ints, p: Floats, level: float) -> list[int]:
 
 
 def tail(k: int, n: int, p: float) -> float:
-    """Return the binomial tail on the side of k, itself included."""
+    """Return the binomial tail probability on the side of k, including k."""
     if k > n * p:
         return binomial.at_least(k, n, p)
     return binomial.at_most(k, n, p)
 
 
 def excess(p: float, n: int, level: float) -> float:
-    """Return the smallest d for which p + d is found with 95% power, 1 if none."""
+    """Return the smallest d at which p + d is detected with 95% power, 1 if none."""
     first = int(n * p) + 1
 
     def shows(count: int) -> bool:
@@ -204,7 +204,7 @@ def excess(p: float, n: int, level: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A claim of a paper, held against the losses; dptext does not claim it."""
+    """A paper's claim compared with the losses; dptext does not claim it."""
 
     source: str
     refuted: bool
@@ -222,9 +222,9 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """The findings of an audit; losses in nats, inf for an output of one input only.
+    """Results of an audit; losses in nats, inf if an output has only one input.
 
-    All but `program` holds the claim against the formula.
+    All fields except `program` compare the claim with the formula.
     """
 
     method: str
@@ -262,7 +262,7 @@ class AuditResult:
 
     @property
     def failed(self) -> bool:
-        """Return whether a claim, dptext's or the published one, or the program is."""
+        """Return whether dptext's claim, the published claim or the program failed."""
         if self.program is not None and self.program.refuted:
             return True
         return self.refuted or (self.published is not None and self.published.refuted)
@@ -275,12 +275,12 @@ def label(mechanism: Mechanism, row: int) -> str:
 
 
 def all_inputs(mechanism: Mechanism) -> Ids:
-    """Return all words and, last, the unknown word: (V + 1,)."""
+    """Return all words, then the unknown word: (V + 1,)."""
     return np.append(np.arange(mechanism.space.size), -1).astype(np.int32)
 
 
 def choose_inputs(mechanism: Mechanism, count: int) -> Ids:
-    """Choose inputs: the unknown word, frequent, random, rare and near words."""
+    """Choose test inputs: the unknown word; frequent, random, rare and close words."""
     size = mechanism.space.size
     if size + 1 <= count:
         return all_inputs(mechanism)
@@ -296,7 +296,7 @@ def choose_inputs(mechanism: Mechanism, count: int) -> Ids:
 def mixed_batches(
     count: int, times: int, batch: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Ints]]:
-    """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""
+    """Yield positions of all inputs, `times` over, in batches: (turn, (m,))."""
     for turn in range(times):
         order = rng.permutation(count)
         for begin in range(0, count, batch):
@@ -305,7 +305,7 @@ def mixed_batches(
 
 @dataclass(frozen=True, slots=True)
 class AuditDraws:
-    """Public randomness for a mechanism; every call draws anew, as one batch."""
+    """Public randomness for a mechanism; each call draws anew, as one batch."""
 
     #: Draws words: ids (n,), eps (n,) -> (n,) words.
     words: DrawWords
@@ -321,15 +321,15 @@ class AuditDraws:
 
 
 def draw_points(draw: DrawPoints, row: int, epsilon: float, count: int) -> Points:
-    """Draw so many points of one word."""
+    """Draw `count` points for a word."""
     ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
     return np.concatenate([points for _, points in draw(ids, eps)])
 
 
 def gamma_quantiles(shape: float) -> Floats:
-    """Return the quantiles at LEVELS of Gamma(shape, 1), shape at least 1/2.
+    """Return the quantiles of Gamma(shape, 1) at LEVELS, for shape >= 1/2.
 
-    By the density 2 s^(2 shape - 1) exp(-s^2) of the square root, which is smooth.
+    Uses the density of the square root, 2 s^(2 shape - 1) exp(-s^2), which is smooth.
     """
     middle = math.sqrt(shape)
     s = np.linspace(max(middle - 10.0, 0.0), middle + 10.0, _POINTS)
@@ -340,9 +340,9 @@ def gamma_quantiles(shape: float) -> Floats:
 
 
 def projection_quantiles(width: int) -> Floats:
-    """Return the quantiles of a coordinate of a direction in so many dimensions.
+    """Return quantiles of a coordinate of a random unit vector of this width.
 
-    In one dimension the coordinate is -1 or 1: the one quantile that is left is 0. With
+    In one dimension the coordinate is -1 or 1, so the only quantile left is 0. With
     t = sin(phi) the density is cos(phi)^(width - 2), smooth also in two dimensions.
     """
     if width == 1:
@@ -354,7 +354,7 @@ def projection_quantiles(width: int) -> Floats:
 
 
 def _inverse(points: Floats, log: Floats) -> Floats:
-    """Return the quantiles of a density, by its logarithm at points."""
+    """Return the quantiles of a density from its logarithm at points."""
     density = np.exp(log - log.max())
     steps = np.diff(points) * (density[1:] + density[:-1]) / 2.0
     below = np.concatenate(([0.0], np.cumsum(steps)))

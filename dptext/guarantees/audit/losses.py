@@ -1,20 +1,20 @@
-"""The claim against the formula: losses of pairs of inputs, tallied against a claim.
+"""Tests a claim against the formula: losses of pairs of inputs.
 
-Of all pairs of V and the unknown word, where P(y|x) ~ exp(-eta t(x, y) / 2): t is a
-metric and every word an output, so that of two words
+For all pairs of words and the unknown word, if P(y|x) ~ exp(-eta t(x, y) / 2): t is a
+metric and every word an output, so for two words
     L(x, x') = eta t(x, x') / 2 + ln Z_x' - ln Z_x,
-in O(V^2). The unknown word is an input but no output: its losses are the largest
+in O(V^2). The unknown word is an input but not an output: its losses are the largest
 differences of rows. eta is epsilon, or the raised `scale`; the claim is epsilon t.
 Each pair of words is computed once for both orders, in tiles that stay in a cache.
-Of other mechanisms: exact output distributions of chosen inputs, every ordered pair.
+For other mechanisms: exact output distributions of chosen inputs, every ordered pair.
 
-Of a noise mechanism lower bounds:
-- formula: where it gives `log_density`, the loss at the vectors themselves, where noise
-  of one peak loses most;
-- black box: how well the side of a plane across the line between two words
-  shows which of them was there (Clopper-Pearson, thresholds from half of the draws).
+For a noise mechanism, lower bounds:
+- formula: if it gives `log_density`, the loss at the vectors themselves, where noise
+  with one peak loses most;
+- black box: how well the side of a plane across the line between two words shows which
+  of them was the input (Clopper-Pearson, thresholds from half of the draws).
 
-Of a mechanism that can only be drawn from: the words that tell a pair apart most.
+For a mechanism that can only be sampled: the outputs that best distinguish a pair.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _TOO_FEW = "audit: a lower bound from draws needs a lexicon of two words"
 
 
 def _ratio_to(loss: Floats, bound: Floats) -> Floats:
-    """Return loss / bound; 0 under no bound, inf for a loss where none is allowed."""
+    """Return loss / bound: 0 if there is no bound, inf for a loss where it is 0."""
     if bound.min(initial=math.inf) > 0.0 and math.isfinite(bound.max(initial=0.0)):
         return loss / bound  # nearly always: the rest takes as long as the distances
     none = np.where(loss > _ROUNDING, math.inf, 0.0)
@@ -73,7 +73,7 @@ def _ratio_to(loss: Floats, bound: Floats) -> Floats:
 
 
 def _excess(loss: Floats, bound: Floats) -> float:
-    """Return the nats by which a loss is above its bound, more than rounding allows."""
+    """Return the nats by which a loss exceeds its bound, beyond rounding."""
     with np.errstate(invalid="ignore"):
         excess = loss - bound * (1.0 + _TOLERANCE)
     # fmax passes over inf - inf: where nothing is promised nothing is exceeded.
@@ -81,7 +81,7 @@ def _excess(loss: Floats, bound: Floats) -> float:
 
 
 class Extreme(NamedTuple):
-    """The pair that goes farthest by some measure, its output, loss and bound."""
+    """The pair that is most extreme by some measure: its output, loss and bound."""
 
     measure: float = -math.inf
     a: int = 0
@@ -93,7 +93,7 @@ class Extreme(NamedTuple):
     def or_farther(
         self, measure: Floats, loss: Floats, bound: Floats, named: Callable[[int], Pair]
     ) -> Extreme:
-        """Return the farthest of this pair and others, (n,); named says which."""
+        """Return the most extreme of this pair and others, (n,), named by `named`."""
         at = int(measure.argmax())
         if not measure[at] > self.measure:
             return self
@@ -102,10 +102,10 @@ class Extreme(NamedTuple):
 
 
 class LossTally:
-    """The largest loss and the largest ratios met so far, of ordered pairs.
+    """The largest loss and the largest ratios of ordered pairs so far.
 
-    A pair is two inputs and the output that tells them apart best; of texts, inputs are
-    their numbers.
+    A pair is two inputs and the output that best distinguishes them; texts are given by
+    number.
     """
 
     def __init__(
@@ -129,9 +129,9 @@ class LossTally:
         output: NDArray[np.integer],
         claim: Floats | None = None,
     ) -> None:
-        """Take in pairs (n,): losses, and the outputs that show them.
+        """Record pairs (n,): losses and the outputs that show them.
 
-        claim (n,): the mechanism's bounds, where they are known already.
+        claim (n,): the mechanism's bounds, if already known.
         """
 
         def named(at: int) -> Pair:
@@ -154,20 +154,20 @@ class LossTally:
     def take_losses(
         self, loss: Floats, claim: Floats, named: Callable[[int], Pair]
     ) -> None:
-        """Take in losses and their bounds (n,); named says of which pair they are."""
+        """Record losses and their bounds (n,); named gives their pairs."""
         self.worst = self.worst.or_farther(loss, loss, claim, named)
         self._ratio = self._ratio.or_farther(_ratio_to(loss, claim), loss, claim, named)
         self._excess = max(self._excess, _excess(loss, claim))
 
     def take_pair(self, pair: tuple[int, int], loss: float, output: int) -> None:
-        """Take in one ordered pair."""
+        """Record one ordered pair."""
         a, b = (np.array([row], np.int32) for row in pair)
         self.take(a, b, np.array([loss]), np.array([output]))
 
     def finding(
         self, method: str, inputs: int, *, by: str = "exact losses"
     ) -> AuditResult:
-        """Draw up an audit; by names the kind of losses."""
+        """Return the audit result; `by` names the kind of losses."""
         stated, published = self._published, None
         if stated.measure > -math.inf:
             published = Published(
@@ -231,7 +231,7 @@ def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditRes
 
 
 def _in_tile(gap: Floats, top: int, left: int, at: int) -> Pair:
-    """Name a pair of a tile in the order of its larger loss, which x itself shows."""
+    """Name a tile's pair so that x itself shows its larger loss."""
     row, column = divmod(at, gap.shape[1])
     x, other = top + row, left + column
     x, other = (x, other) if gap[row, column] >= 0.0 else (other, x)
@@ -241,9 +241,9 @@ def _in_tile(gap: Floats, top: int, left: int, at: int) -> Pair:
 def _tiles(
     mechanism: ExponentialMechanism, epsilon: float
 ) -> Iterator[tuple[slice, slice, Floats]]:
-    """Yield rows, columns and eta t / 2 between them: all pairs of words once.
+    """Yield rows, columns and eta t / 2 between them: each pair of words once.
 
-    Square tiles on the diagonal hold them twice.
+    Square tiles on the diagonal contain pairs twice.
     """
     size, half = mechanism.space.size, 0.5 * mechanism.scale(epsilon)
     for rows in blocks(size, _ROWS):
@@ -257,7 +257,7 @@ def _tiles(
 def _sums(
     mechanism: ExponentialMechanism, epsilon: float, unknown: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
+    """Return ln Z, and the extremes of ln w(y|x) / w(y|unknown) and its inverse.
 
     unknown (V,): eta t / 2 of the unknown word; all returned are (V,).
     """
@@ -282,7 +282,7 @@ def _sums(
 
 
 def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
-    """Audit every ordered pair of about count inputs; all of V where it is as small."""
+    """Audit every ordered pair of about `count` inputs, or all V if fewer."""
     inputs = choose_inputs(mechanism, count)
     log_probs = mechanism.log_probs(inputs, np.full(len(inputs), epsilon))
     tally = LossTally(mechanism, epsilon)
@@ -293,7 +293,7 @@ def audit_rows(mechanism: Mechanism, epsilon: float, count: int) -> AuditResult:
 def audit_texts(
     mechanism: Mechanism, epsilon: float, log_probs: Floats | None
 ) -> AuditResult:
-    """Audit the rows of public texts, (m, V), that a mechanism of texts offers."""
+    """Audit the rows (m, V) of public texts that a mechanism offers."""
     if log_probs is None:
         raise UsageError(
             f"{mechanism.name} looks at the whole text, so there is no table of "
@@ -308,10 +308,10 @@ def audit_texts(
 
 
 def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
-    """Take the losses of all pairs of rows of log-probabilities (n, V).
+    """Record the losses of all pairs of rows of log-probabilities (n, V).
 
-    An output that has no chance from one of two inputs is an infinite loss; one
-    without a chance from either has no loss.
+    An output with probability 0 from only one of two inputs is an infinite loss; one
+    impossible from both has no loss.
     """
     written = np.flatnonzero(np.isfinite(log_probs).any(axis=0))
     logs = log_probs[:, written]
@@ -329,7 +329,7 @@ def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
 def audit_pairs(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, runs: int
 ) -> AuditResult:
-    """Bound the loss of pairs from below."""
+    """Compute lower bounds on the losses of pairs."""
     if mechanism.space.size < 2:
         raise UsageError(_TOO_FEW)
     pairs = _pairs(mechanism, epsilon, draw)
@@ -353,7 +353,7 @@ def audit_pairs(
 def _with_samples(
     result: AuditResult, sampled: AuditResult, pairs: int = 0
 ) -> AuditResult:
-    """Add lower bounds from samples of some pairs."""
+    """Add lower bounds from samples of pairs."""
     return replace(
         result,
         confidence=_CONFIDENCE,
@@ -367,7 +367,7 @@ def _with_samples(
 def _by_formula(
     mechanism: NoiseMechanism, epsilon: float, sampled: AuditResult
 ) -> AuditResult | None:
-    """Return the losses that the density itself says, where there is one."""
+    """Return the losses given by the density itself, None if there is none."""
     if not mechanism.has_log_density or mechanism.guarantee(epsilon).delta > 0.0:
         return None
     ids = choose_inputs(mechanism, _WORDS)
@@ -395,9 +395,9 @@ def _by_formula(
 def _pairs(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints
 ) -> list[tuple[int, int]]:
-    """Choose words and for each another from which draws can be told, but not surely.
+    """Pair words with others that draws can partly, but not surely, distinguish.
 
-    And the two farthest pairs of some hundred words.
+    Includes the two farthest pairs among a few hundred words.
     """
     rng = np.random.default_rng(_SEED)
     size = mechanism.space.size
@@ -428,7 +428,7 @@ def _pairs(
 def _spread(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, row: int, others: Ids
 ) -> Floats:
-    """Return how far the spread of ln p'/p is from one nat, or else the distance."""
+    """Return how far the spread of ln p'/p is from one nat, else the distance."""
     vectors = mechanism.output_vectors
     if not mechanism.has_log_density:
         gap = vectors[others].astype(np.float64) - vectors[row]
@@ -444,7 +444,7 @@ def _spread(
 def _by_sides(
     first_sides: Floats, second_sides: Floats, alpha: float, delta: float
 ) -> float:
-    """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
+    """Return ln((p - delta) / q) of the best event {side >= t}, with limits."""
     half = len(first_sides) // 2
     first = np.concatenate((first_sides[:half], second_sides[:half]))
     steps = np.unique(np.quantile(first, _SHARES))
@@ -464,7 +464,7 @@ def _by_sides(
 def _by_outputs(
     a: Ids, b: Ids, size: int, alpha: float, delta: float
 ) -> tuple[float, int]:
-    """Return ln((p - delta) / q) of the best of a few outputs, and which."""
+    """Return ln((p - delta) / q) of the best of a few outputs, and that output."""
     half = len(a) // 2
     p, q = (np.bincount(each[:half], minlength=size) + 0.5 for each in (a, b))
     tested = a[half:], b[half:]
@@ -486,10 +486,10 @@ def _best(
     alpha: float,
     delta: float,
 ) -> tuple[float, int]:
-    """Return ln((p - delta) / q), at least 0, of the best of a few events, and which.
+    """Return ln((p - delta) / q), at least 0, of the best of a few events, and it.
 
-    p and q (m,) say which events are worth a test; tested: the draws that are left
-    for tests, of both words; hits, which of them an event holds of.
+    p and q (m,) select the events worth testing; tested: the draws left
+    for tests, for both words; hits: the draws in which an event occurs.
     """
     events = np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS].tolist()
     best = (0.0, events[0])
@@ -505,10 +505,10 @@ def _best(
 def audit_samples(
     mechanism: Mechanism, epsilon: float, draw: DrawWords, runs: int
 ) -> AuditResult:
-    """Bound the loss of a few near pairs from below (Clopper-Pearson, split samples).
+    """Bound losses of a few near pairs below (Clopper-Pearson, split samples).
 
-    Half of the runs choose the output words that tell a pair apart most, the other
-    half tests them; all limits hold together with 99.9% confidence. With a claim of
+    Half of the runs choose the output words that best distinguish a pair, the other
+    half tests them; all limits hold jointly with 99.9% confidence. With a claim of
     (epsilon, delta) it is ln((P(y|x) - delta) / P(y|x')) that must not exceed epsilon.
     """
     inputs = choose_inputs(mechanism, 24)

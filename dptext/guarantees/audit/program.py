@@ -1,10 +1,10 @@
-"""The program against the formula: draws of words and of noise against their laws.
+"""Tests the program against its formula: draws of words and of noise.
 
-Words and noisy vectors are drawn by the path of a release, inputs and epsilons mixed in
-one batch. Every input is drawn a few times; those that stand out most are chosen, too,
-and drawn anew.
+Words and noisy vectors are drawn on the release path, inputs and epsilons mixed in
+one batch. Every input is drawn a few times; the greatest outliers are also chosen
+and drawn again.
 
-Of words, counts are compared with the exact distribution of each input:
+For words, counts are compared with the exact distribution of each input:
 - pairs: every output of every chosen input, too many and too few;
 - outputs: every word, over all chosen inputs together (a word never written);
 - relations: copies of the input, of its neighbours in the vocabulary, in the batch and
@@ -13,12 +13,12 @@ Of words, counts are compared with the exact distribution of each input:
 At small epsilons a copy is rare, so that one in ten thousand shows. Small batches come
 first: the many draws after them would show a fault that begins late.
 
-Of noise:
-- standard: where the mechanism gives its noise as a direction and an amount
+For noise:
+- standard: if the mechanism gives its noise as a direction and an amount
   (`standard_noise`), amounts against their Gamma distribution, directions against the
   uniform one (coordinates, random projections, products of neighbours in the batch),
   each word alone as well;
-- length: where the claim is epsilon times the distance of the space, noise of one
+- length: if the claim is epsilon times the distance of the space, noise with one
   density for all words, with an epsilon-Lipschitz logarithm, is, on every ray, no
   shorter than Gamma(d, 1/epsilon) in the likelihood-ratio order.
 """
@@ -74,7 +74,7 @@ _ROUNDED = 2.0**-10
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """Draws at one epsilon."""
+    """Draws at a single epsilon."""
 
     name: str
     epsilon: float
@@ -92,9 +92,9 @@ class DrawnGroup:
 def choose_outliers(
     mechanism: Mechanism, draws: AuditDraws, ladder: tuple[float, ...]
 ) -> Ids:
-    """Choose the inputs that are copied most or least, or most are one other word.
+    """Choose inputs most or least often copied, or most often one other word.
 
-    In two rounds: a few draws of every input, then more of those that stand out, so
+    There are two rounds: a few draws of every input, then more for the outliers, so
     that a fault of some points in one word of a large vocabulary is not lost in chance.
     """
     every = all_inputs(mechanism)
@@ -112,7 +112,7 @@ def choose_outliers(
 def _rank(
     ids: Ids, epsilon: float, draws: AuditDraws, times: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
-    """Return positions by copies, by fewest copies, and by draws of one other word."""
+    """Return positions sorted by most copies, fewest copies, and one other word."""
     drawn = np.empty((times, len(ids)), np.int32)
     for turn, part in mixed_batches(len(ids), times, BATCH, rng):
         drawn[turn, part] = draws.words(ids[part], np.full(len(part), epsilon))
@@ -133,7 +133,7 @@ def _rank(
 def _in_batches(
     draws: AuditDraws, ids: Ids, batches: Iterable[tuple[Ints, Eps]]
 ) -> list[NDArray[Any]]:
-    """Draw batches of positions and epsilons; return these and the rest of a group."""
+    """Draw batches of positions and epsilons; return them with a group's data."""
     drawn = []
     for rows, eps in batches:
         words = ids[rows]
@@ -146,7 +146,7 @@ def _in_batches(
 def draw_mixed(
     ladder: tuple[float, ...], draws: AuditDraws, ids: Ids, number: int
 ) -> Iterator[DrawnGroup]:
-    """Draw words at random from the chosen ones, epsilons mixed in each batch."""
+    """Draw random chosen words, with epsilons mixed in each batch."""
     rng = np.random.default_rng(_SEED + 1)
     shares = np.array([part for _, part in _PARTS[: len(ladder)]])
     shares /= shares.sum()
@@ -175,7 +175,7 @@ def few(ids: Ids, epsilon: float, draws: AuditDraws) -> DrawnGroup:
 def draw_as_released(
     draws: AuditDraws, ids: Ids, epsilon: float, number: int
 ) -> DrawnGroup:
-    """Draw as the strategy does, each word once for a record or a run."""
+    """Draw as the strategy does: each word once per record or run."""
     assert draws.released is not None
     times = max(1, number // len(ids))
     outputs = draws.released(ids, epsilon, times).reshape(-1)
@@ -195,9 +195,10 @@ def draw_as_released(
 def _relations(
     mechanism: Mechanism, ids: Ids, group: DrawnGroup
 ) -> tuple[list[str], Ints]:
-    """Return outputs that a mistake or a leak would show, by name, -1 for none: (r, n).
+    """Return outputs that a bug or leak would show, by name, -1 if none: (r, n).
 
-    Where a copy is rare, the last, follows from the exact distributions: still none.
+    The last relation, where copies are rare, is filled in from the exact distributions
+    later.
     """
     words = ids[group.inputs].astype(np.int64)
     orders = mechanism.space.lexicon.orders
@@ -223,7 +224,7 @@ def audit_words(
     number: int,
     progress: Progress,
 ) -> ProgramTest:
-    """Hold the program against its formula by so many draws of chosen words."""
+    """Test the program against its formula by `number` draws of chosen words."""
     # The epsilon to audit, and smaller ones for which the mechanism is defined.
     ladder: tuple[float, ...] = (epsilon,)
     if not mechanism.params.needs_one_epsilon:
@@ -267,14 +268,15 @@ def _hold(
     group: DrawnGroup,
     alarm: float,
 ) -> None:
-    """Hold the draws of a group against the exact distribution of each input.
+    """Test a group's draws against the exact distribution of each input.
 
-    Pairs have two fifths of the alarms; outputs, relations and levels a fifth each.
+    Pairs get two fifths of the false-alarm rate; outputs, relations and levels a fifth
+    each.
     """
     size, total, fifth = mechanism.space.size, len(group.outputs), alarm / 5.0
     outside = (group.outputs < 0) | (group.outputs >= size)
     if outside.any():
-        tests.fail("an output that is no word", total, int(outside.sum()))
+        tests.fail("an output that is not a word", total, int(outside.sum()))
         return
     names, relations = _relations(mechanism, ids, group)
     due = np.zeros(len(names))
@@ -352,9 +354,9 @@ def _test_pairs(
     alarm: float,
     named: Callable[[int, int], str],
 ) -> None:
-    """Test every output of some inputs: those drawn, and those expected but not.
+    """Test every drawn output of some inputs, and those expected but not drawn.
 
-    probs (m, V) exact; rows (n,) which of the inputs was drawn for, outputs (n,);
+    probs (m, V) are exact; rows (n,) index the input of each of the outputs (n,);
     named: names a row and an output.
     """
     size = probs.shape[1]
@@ -375,7 +377,7 @@ def _test_pairs(
 
 @dataclass(slots=True)
 class _CountsBelow:
-    """How many values of some variables lay below known quantiles: hits (m, levels)."""
+    """Counts of values below known quantiles, per variable: hits (m, levels)."""
 
     event: str
     quantiles: Floats
@@ -383,16 +385,16 @@ class _CountsBelow:
     draws: int = 0
 
     def take(self, values: Floats) -> None:
-        """Take in values of each variable: (n, m)."""
+        """Count values of each variable: (n, m)."""
         self.draws += len(values)
         for level, quantile in enumerate(self.quantiles):
             self.hits[:, level] += (values <= quantile).sum(axis=0)
 
 
 class NoiseCounts:
-    """Counts below known quantiles, at one epsilon.
+    """Counts of noise below known quantiles, at a single epsilon.
 
-    amounts (words, levels) of draws (words,); directions of a width, 0: not known.
+    amounts (words, levels) of draws (words,); directions have a width, 0 if unknown.
     """
 
     def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
@@ -437,7 +439,7 @@ class NoiseCounts:
     def test(
         self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
-        """Test all counts; of lengths that are only bounded no long one is a fault."""
+        """Test all counts; if lengths are only bounded, a long one is no fault."""
         levels, at = findings.LEVELS, f"epsilon {self.epsilon:.6g}"
 
         def name_all(i: int) -> str:
@@ -480,7 +482,7 @@ def audit_noise(
     number: int,
     progress: Progress,
 ) -> ProgramTest:
-    """Test the noise by so many draws."""
+    """Test the noise with `number` draws."""
     exact = type(mechanism).standard_noise is not NoiseMechanism.standard_noise
     # Else the claim must be epsilon times the distance of the space.
     promise = mechanism.guarantee(epsilon)
@@ -511,7 +513,7 @@ def audit_noise(
 def _standard(
     mechanism: NoiseMechanism, ids: Ids, points: Points, eps: Eps
 ) -> tuple[Floats | None, Floats, float]:
-    """Return directions (n, j) if they are known, amounts (n,) and their shape."""
+    """Return directions (n, j) if known, amounts (n,) and their Gamma shape."""
     standard = mechanism.standard_noise(ids, points, eps)
     if standard is not None:
         return standard
@@ -520,7 +522,7 @@ def _standard(
 
 
 def _fine(points: Points) -> bool:
-    """Return whether noise is far above the rounding of float32 and below its limit."""
+    """Return whether noise is well above float32 rounding and below its limit."""
     spread = np.abs(points - np.median(points, axis=0)).mean()
     length = float(np.abs(points).max())
     # Points that all coincide are no rounded noise: that is for the tests.
@@ -546,7 +548,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
 def _tally(
     mechanism: NoiseMechanism, epsilon: float, draw: DrawPoints, ids: Ids, number: int
 ) -> list[NoiseCounts]:
-    """Draw the words at random, epsilons mixed in each batch."""
+    """Draw random words, with epsilons mixed in each batch, and count."""
     rng = np.random.default_rng(_NOISE_SEED + 1)
     ladder = [epsilon * part for part in _NOISE_PARTS]
     tallies: list[NoiseCounts] = []

@@ -354,10 +354,13 @@ def test_draws_follow_weights_by_table() -> None:
     ("given_", "said"),
     [
         ({"weights": "steps"}, "needs a table"),
-        ({"weights": "steps", "steps": [[3, 0.9]]}, "fall from 1"),
+        ({"weights": "steps", "steps": [[3, 0.9]]}, "descending from 1"),
         ({"weights": "steps", "steps": [[0, 1]]}, r"steps\[0\]\[0\].*of at least 1"),
-        ({"weights": "steps", "steps": [[3, 1], [3, 0.5]]}, "ranks grow"),
-        ({"weights": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]}, "fall from 1"),
+        ({"weights": "steps", "steps": [[3, 1], [3, 0.5]]}, "ranks ascending"),
+        (
+            {"weights": "steps", "steps": [[3, 1], [5, 0.4], [6, 0.5]]},
+            "descending from 1",
+        ),
         ({"weights": "steps", "steps": [[3, 1], [5, 0]]}, r"steps\[1\]\[1\].*above 0"),
         ({"weights": "steps", "steps": [[3, 1], [5, float("nan")]]}, "steps"),
         ({"weights": "steps", "steps": [3, 1]}, "steps"),
