@@ -157,7 +157,10 @@ class Contents:
         """Yield fields that contradict the report: not dropped, or not pseudonyms."""
         if self._not_dropped:
             named = exports.series(sorted(self._not_dropped))
-            yield f"its report was changed: the file has {named}, which it leaves out"
+            yield (
+                f"its report was changed: the file contains {named}, which the report "
+                "lists as dropped"
+            )
         for name, count in self._no_replacements.items():
             if count:
                 yield (
@@ -169,7 +172,7 @@ class Contents:
 def read(
     module: Format, stream: BinaryIO, selection: Selection, contents: Contents
 ) -> Contents:
-    """Count all unchanged values of a file. Raises InputError where it is not whole."""
+    """Count all unchanged values of a file. Raises InputError if it is truncated."""
     selection = replace(selection.without_changes(), id_field=None, subject_field=None)
     for name, texts in module.unchanged(stream, selection):
         contents.add(name, texts)

@@ -378,7 +378,7 @@ def _contradictions(report: Document) -> Iterator[str]:
         "its layout is impossible for its format": layout.format
         in registry.names("formats")
         and layout.that_applies([layout.format]) != layout,
-        "pseudonyms need a key file, and it has none": layout.replaced
+        "it lists pseudonyms without a key file": layout.replaced
         and run.key != "key-file",
         "a field is listed both as dropped and as kept": not kept.isdisjoint(
             layout.dropped

@@ -285,8 +285,8 @@ def _divide(job: Job, warn: Callable[[str], None]) -> list[Job]:
         ]
     for name in filter(is_folder, job.inputs):
         raise UsageError(
-            f"{name} is a directory; give {option('out-dir', 'FOLDER')} for the "
-            "copies of its files, or name one file"
+            f"{name} is a folder; give {option('out-dir', 'FOLDER')} for its "
+            "outputs, or name a single file"
         )
     return [job]
 

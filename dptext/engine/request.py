@@ -309,7 +309,7 @@ def _left_out(run: Run, count: int) -> InputError | None:
 def _notes_on_finished(
     run: Run, jobs: Sequence[Job], renewed: Sequence[Job], reports: SignedReports
 ) -> Iterator[str]:
-    """Yield lines on the jobs, of all, that were finished before a run."""
+    """Yield lines on the jobs that were finished before a run."""
     tried = {job.output for job in (*renewed, *(job for job, _ in run.left_out))}
     finished = [job for job in jobs if job.output not in tried]
     if finished:

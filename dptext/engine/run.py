@@ -452,7 +452,7 @@ class Run(JobRun):
         )
 
     def report(self, job: Job, written: Sequence[Written]) -> Report:
-        """Return the internal report of the jobs so far."""
+        """Return the internal report on the jobs so far."""
         document = self.stated(job, written)
         return documents.counted(document, self.pipeline, self.tally, job.inputs)
 

@@ -237,8 +237,8 @@ class Source:
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
             if selection.changed:
                 raise UsageError(
-                    f"{location(first)}: the format {name} can neither leave fields "
-                    f"out ({option('drop')}) nor write {REPLACEMENT}s "
+                    f"{location(first)}: format {name} supports neither dropping "
+                    f"fields ({option('drop')}) nor {REPLACEMENT}s "
                     f"({option(REPLACEMENT)})"
                 )
         if self._job.is_guessed:

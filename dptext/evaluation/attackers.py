@@ -95,7 +95,7 @@ class PublicText:
             yield list(chain.from_iterable(batch))
 
     def records(self) -> Iterator[Sequence[tuple[str, ...]]]:
-        """Read the texts of records, some at a time."""
+        """Yield the texts of records in batches."""
         rows = iter(records(self.path, self.selection))
         while batch := [row.texts for row in islice(rows, 256)]:
             yield batch
@@ -114,7 +114,7 @@ class PublicText:
         return recurring
 
     def none(self) -> InputError:
-        """Return the error of a file without texts to count or to read."""
+        """Return the error for a file that has no texts to count or read."""
         named = ", ".join(self.selection.fields)
         return InputError(
             f"{self.path}: too few distinct records with words to learn from some and "

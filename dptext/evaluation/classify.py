@@ -47,10 +47,10 @@ class Classifier(Protocol):
     """A classifier that is retrained for each split."""
 
     def fit(self, texts: Sequence[str], labels: Ints) -> None:
-        """Learn."""
+        """Train on texts and labels."""
 
     def predict(self, texts: Sequence[str]) -> Ints:
-        """Guess."""
+        """Predict the labels of texts."""
 
 
 class Linear:
@@ -61,7 +61,7 @@ class Linear:
         self._model: Any = None
 
     def fit(self, texts: Sequence[str], labels: Ints) -> None:
-        """Learn from texts."""
+        """Train on texts and labels."""
         linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
         if self._lexicon is None:
             features = _sklearn("feature_extraction.text").TfidfVectorizer(
@@ -78,7 +78,7 @@ class Linear:
         self._model = model
 
     def predict(self, texts: Sequence[str]) -> Ints:
-        """Guess the labels of texts."""
+        """Predict the labels of texts."""
         return np.asarray(self._model.predict(list(texts)), np.int64)
 
     def _means(self, texts: Sequence[str]) -> Floats:
@@ -107,7 +107,7 @@ class FineTuned:
         self._tokenizer: Any = None
 
     def fit(self, texts: Sequence[str], labels: Ints) -> None:
-        """Learn all weights by cross-entropy."""
+        """Train all weights with cross-entropy loss."""
         torch = self._package("torch")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
@@ -126,7 +126,7 @@ class FineTuned:
             self._model.eval()
 
     def predict(self, texts: Sequence[str]) -> Ints:
-        """Guess the labels of texts."""
+        """Predict the labels of texts."""
         with self._package("torch").inference_mode():
             guesses = [
                 self._logits(texts[part]).argmax(dim=1).numpy()
@@ -275,7 +275,7 @@ def learn(
 
 
 def _split(labels: Ints, seed: int) -> tuple[Ints, Ints]:
-    """Return rows to train and to test on, the same share of each label."""
+    """Return training and test rows, stratified by label."""
     rng = np.random.default_rng(seed)
     train, test = [], []
     for label in range(int(labels.max()) + 1):
@@ -287,7 +287,7 @@ def _split(labels: Ints, seed: int) -> tuple[Ints, Ints]:
 
 
 def _scores(truth: Ints, guess: Ints) -> tuple[float, float]:
-    """Return accuracy and macro-F1 (over the labels that occur in the truth)."""
+    """Return accuracy and macro-F1 over the labels that occur in the truth."""
     f1 = []
     for label in np.unique(truth):
         right = int(((guess == label) & (truth == label)).sum())

@@ -218,7 +218,7 @@ def _by_layout(
 def _laws(
     writer: Pipeline, inputs: Sequence[int], epsilon: float
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield ln P(y|x) of each input, (V,)."""
+    """Yield each input with its ln P(y|x): (V,)."""
     for part in blocks(len(inputs), _BLOCK):
         few = np.array(inputs[part], np.int32)
         laws = writer.mechanism.log_probs(few, np.full(len(few), epsilon))

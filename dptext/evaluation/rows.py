@@ -141,7 +141,7 @@ def nothing_to_read(
 def read_texts(
     paths: Sequence[str], selection: Selection, size: int = 2048
 ) -> Iterator[list[str]]:
-    """Read the texts of files, about size of them at a time."""
+    """Yield the texts of files in lists of about `size`."""
     rows = (row for path in paths for row in records(path, selection))
     while batch := [text for row in islice(rows, size) for text in row.texts]:
         yield batch

@@ -136,7 +136,7 @@ def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
 def _centres(
     public: PublicTexts, vectors: Floats, train: Ints, size: int
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Return centres (size, d), and the label of each where there are labels."""
+    """Return centres (size, d), and each centre's label if there are labels."""
     if public.labels is None:
         return _k_means(vectors, size), ()
     labels = [public.labels[row] for row in train]
@@ -162,7 +162,7 @@ def _shares(counts: Sequence[int], size: int) -> list[int]:
 
 
 def _k_means(vectors: Floats, size: int) -> Floats:
-    """Return the centres of clusters: (n, d) -> (size, d)."""
+    """Cluster vectors by k-means; return the centres: (n, d) -> (size, d)."""
     if size == 1:
         return np.asarray(vectors.mean(axis=0, keepdims=True))
     import faiss
@@ -203,7 +203,7 @@ def _classes(
 
 
 def _round(row: Floats) -> list[float]:
-    """Return numbers with six digits after the point, which keep the file small."""
+    """Round to six decimal places, to keep the file small."""
     rounded: list[float] = np.round(row, _DIGITS).tolist()
     return rounded
 
@@ -239,7 +239,7 @@ def _telling(
 
 
 def _usable(lexicon: Lexicon) -> Mask:
-    """Mask the words that may tell a topic: no stop words, numbers or letters."""
+    """Return a mask of descriptive words: no stop words, numbers or letters."""
     stop = stop_words(lexicon.language)
     usable = [
         len(word) > 2 and word.isalpha() and word.lower() not in stop
@@ -253,7 +253,7 @@ def _usable(lexicon: Lexicon) -> Mask:
 def _occurrences(
     lexicon: Lexicon, texts: Sequence[str], rows: Ids, size: int
 ) -> Floats:
-    """Count in how many texts of each topic each word occurs: (size, V)."""
+    """Count the texts of each topic that contain each word: (size, V)."""
     tokenizer = Tokenizer(lexicon, Policy())
     counts = np.zeros((size, len(lexicon.words)))
     for begin in range(0, len(texts), 512):
@@ -280,7 +280,7 @@ def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) ->
 
 
 def channel(size: int, epsilon: float) -> Floats:
-    """Return P(written topic | nearest topic) of randomised response: (K, K)."""
+    """Return P(written topic | nearest topic) under randomised response: (K, K)."""
     odds = np.exp(epsilon)
     law = np.full((size, size), 1.0 / (odds + size - 1.0))
     np.fill_diagonal(law, odds / (odds + size - 1.0))

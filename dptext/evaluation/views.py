@@ -65,7 +65,7 @@ def _knowledge(attack: Attack) -> str:
 
 
 def _by_chance(row: tuple[str, Standing]) -> str:
-    """Write the share of values in private texts of other records."""
+    """Format the share of values found in private texts of other records."""
     _, standing = row
     if standing.by_chance is None:
         return "not known"

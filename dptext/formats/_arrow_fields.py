@@ -209,7 +209,7 @@ def _replaced(
 def _output_array(
     array: Array, change: Treatment | Plan, replacement: Replacement
 ) -> Array:
-    """Return a changed column, of which at least one field is left."""
+    """Return a changed column that still has at least one field."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

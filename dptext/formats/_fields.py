@@ -237,7 +237,7 @@ IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_header(names: Iterable[str]) -> bool:
-    """Return whether all names are certainly identifiers, which may be listed."""
+    """Return whether all names are clearly identifiers, which are safe to list."""
     return all(map(IDENTIFIER.fullmatch, filter(None, names)))
 
 

@@ -46,7 +46,7 @@ def _sheet_part(number: int) -> str:
 
 
 def _parts(used: Sequence[str], sheets: Sequence[Sheet]) -> dict[str, str]:
-    """Return the parts of a workbook beside its sheets, by their names."""
+    """Return the workbook parts other than sheets, by name."""
     from xml.sax.saxutils import quoteattr  # which loads http and ssl
 
     codes = styles = ""
@@ -164,7 +164,7 @@ class Writer(formats.Writer):
     def _copied(
         self, row: Row, cells: list[SheetCell | None]
     ) -> list[SheetCell | None]:
-        """Return the cells of a copied row, all in their places."""
+        """Return the cells of a copied row at their column positions."""
         self._fill(row, cells)
         return _without_dropped(cells, row.columns)
 

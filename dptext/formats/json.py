@@ -190,7 +190,7 @@ class Format(jsonl.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of objects."""
+        """Return a writer for objects."""
         return Writer(stream, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> None:

@@ -74,7 +74,7 @@ class Format(formats.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of lines."""
+        """Return a writer for lines."""
         return Writer(stream, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
@@ -240,7 +240,7 @@ class Writer(LineWriter):
 
 
 def filled(rest: LineRest, texts: Sequence[str], replacement: Replacement) -> str:
-    """Return the JSON of a record with new texts, without dropped fields."""
+    """Return a record's JSON with new texts, and without dropped fields."""
     line, spans, _, changes = rest
     if len(texts) == 1 and not changes:  # of most records
         ((begin, end),) = spans

@@ -221,7 +221,7 @@ class Format(formats.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of rows."""
+        """Return a writer for rows."""
         return Writer(stream, replacement)
 
     def unchanged(

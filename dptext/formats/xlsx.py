@@ -122,7 +122,7 @@ class Format(formats.Format):
         selection: Selection,
         replacement: Replacement = no_replacement,
     ) -> formats.Writer:
-        """Return a writer of rows."""
+        """Return a writer for rows."""
         return Writer(stream, replacement)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:

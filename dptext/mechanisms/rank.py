@@ -75,7 +75,7 @@ def count_outputs(space: Space, wanted: int | None) -> int:
 
 
 def count_listed(space: Space) -> int:
-    """Return how many outputs the lexicon's orders list for each word."""
+    """Return how many outputs per word the lexicon's orders list."""
     lexicon = space.lexicon
     # If only the first words are outputs, each other word stands before its list.
     inside = int(lexicon.meta.get("outputs", space.size)) < space.size

@@ -300,7 +300,7 @@ class CommonWords:
         return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
 
     def is_verb(self, body: str) -> bool:
-        """Tell whether a word is mostly a verb."""
+        """Return whether a word is mostly a verb."""
         row = self._rows.get(key_of(body), -1)
         known = self._parts is not None and row >= 0
         return known and PARTS[self._parts[row]] == "verb"  # type: ignore[index]

@@ -317,7 +317,7 @@ class SmallLetters:
     def _is_alone(
         self, pieces: Sequence[str], codes: Ints, ends: Ints, at: int
     ) -> bool:
-        """Tell whether a firm in small letters stands alone behind a preposition."""
+        """Return whether a firm in small letters stands alone behind a preposition."""
         text = int(np.searchsorted(ends, at, "right"))
         begin, after = int(ends[text - 1]) if text else 0, at + 1
 

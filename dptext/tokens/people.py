@@ -196,7 +196,7 @@ def _runs(
 
 
 def _gap(words: Words, before: int, position: int, *, capitals: bool) -> str:
-    """Return " " between names of a run, "-" between those of one element, else ""."""
+    """Return the separator of names: " " in a run, "-" in an element, else ""."""
     steps = position - before
     if not words.begins.isdisjoint(range(before + 1, position + 1)):
         return ""

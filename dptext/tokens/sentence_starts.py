@@ -170,7 +170,7 @@ def _rooms() -> frozenset[str]:
 
 
 def _are_shouted(codes: Ints) -> Mask:
-    """Tell which pieces are words in capitals, or an unchanged I."""
+    """Return which pieces are words in capitals, or an unchanged I."""
     letter = codes & (kinds.KIND | LETTER) == kinds.COMMON | LETTER
     return np.asarray((codes & kinds.UPPER != 0) | letter)
 
@@ -183,7 +183,7 @@ def _of_places() -> frozenset[str]:
 
 
 def _is_before_name(codes: Ints, pieces: Sequence[str], at: int, end: int) -> bool:
-    """Tell whether "of" and a replaced word with a capital are behind "City"."""
+    """Return whether "of" and a replaced word with a capital are behind "City"."""
     after = at + 2
     if after >= end or pieces[at + 1] != " of":
         return False
@@ -198,7 +198,7 @@ def _is_before_name(codes: Ints, pieces: Sequence[str], at: int, end: int) -> bo
 def _is_opinion(
     codes: Ints, pieces: Sequence[str], at: int, begin: int, end: int
 ) -> bool:
-    """Tell whether "patient" is an adjective, by the copied words beside it."""
+    """Return whether "patient" is an adjective, by the copied words beside it."""
     lists = language_data.short_forms(ENGLISH)
     if at == begin or pieces[at].strip(" ") not in lists["as opinions"]:
         return False
@@ -212,7 +212,7 @@ def _is_opinion(
 
 
 def _is_asked(body: str, behind: str) -> bool:
-    """Tell whether WHO, WILL or CAN is a pronoun or modal where a sentence begins."""
+    """Return whether WHO, WILL or CAN is a pronoun or modal where a sentence begins."""
     if body not in _shouted("between") or behind.upper() != behind:
         return False
     word = behind.strip(" ").lower()
@@ -293,7 +293,7 @@ class _Places:
         return mark == ":" and self._speaks(before, begin)
 
     def is_room(self, at: int, begin: int, end: int) -> bool:
-        """Tell whether a part of an address is no name by what is shown beside it.
+        """Return whether a part of an address is no name by what is shown beside it.
 
         It is one behind "The" inside a sentence ("saw The Room"), and without a number
         or a word with a capital beside it where no little word is before it.
@@ -310,13 +310,13 @@ class _Places:
         return at + 1 < end and self._shows(at + 1)
 
     def _shows(self, at: int) -> bool:
-        """Tell whether a piece is a number, a form or a word with a capital."""
+        """Return whether a piece is a number, a form or a word with a capital."""
         code = int(self._codes[at])
         is_number = code & kinds.KIND in (kinds.NUMBER, kinds.FORMED)
         return is_number or bool(code & kinds.TITLE)
 
     def _is_copied(self, at: int, words: frozenset[str]) -> bool:
-        """Tell whether a piece is one of some copied words."""
+        """Return whether a piece is one of some copied words."""
         is_one = self._pieces[at].removeprefix(" ") in words
         return is_one and int(self._codes[at]) & kinds.KIND == kinds.COMMON
 

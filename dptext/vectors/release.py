@@ -239,7 +239,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
 
 
 def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Floats:
-    """Return the vectors of a model, which reads each text alone."""
+    """Return a model's vectors, reading each text separately."""
     blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
     if not blocks:
         return np.empty((0, 0))

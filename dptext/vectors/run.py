@@ -165,7 +165,7 @@ class VectorRun(JobRun):
         return replace(document, output=documents.only_output(job, written))
 
     def report(self, job: Job, written: Sequence[Written]) -> Report:
-        """Return the internal report of the finished job."""
+        """Return the internal report on the finished job."""
         counts, document = self.counts, self.stated(job, written)
         claim = statement.make_claim(self.ready, self.key.origin)
         most = max(counts.subjects.values(), default=None)

@@ -301,7 +301,7 @@ def _bits(count: int, purpose: str) -> RandomBits:
 def _release_rows(
     release: VectorRelease, rows: NDArray[np.integer], purpose: str
 ) -> Floats:
-    """Release rows of the public lexicon, from their vectors before noise."""
+    """Release rows of the public lexicon, given before noise."""
     bits, mechanism = _bits(len(rows), purpose), release.mechanism
     table, epsilon = mechanism.output_vectors, release.epsilon
     out = [

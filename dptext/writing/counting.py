@@ -42,7 +42,7 @@ _REACH = 3
 
 
 def is_number(words: Words, at: int) -> bool:
-    """Tell whether a piece is a number."""
+    """Return whether a piece is a number."""
     return words.flag[at] & kinds.KIND == kinds.NUMBER
 
 
@@ -124,7 +124,7 @@ class Counting:
         )
 
     def shown(self, words: Words, at: int) -> tuple[str, int]:
-        """Return the key of a copied word and the form of a word, "" and OTHER else."""
+        """Return a copied word's key and a word's form, else "" and OTHER."""
         kind = words.flag[at] & kinds.KIND
         if kind == kinds.COMMON:
             key = key_of(words.pieces[at].strip(" "))

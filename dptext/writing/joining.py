@@ -218,7 +218,7 @@ class Joiner:
         self._redrawer.redraw(words, bits, positions, records)
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
-        """Tell whether the adjacent word before a piece is of the same class."""
+        """Return whether the word before a piece is adjacent and in the same class."""
         if (words.flag[position] ^ words.flag[position - 1]) & kinds.KIND:
             return False  # as most
         if position < 1 or position in begins or words.pieces[position][:1] != " ":
@@ -299,7 +299,7 @@ class Joiner:
         return is_title(words.pieces[at])
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
-        """Return the words one of which replaces a word of a class, () for others."""
+        """Return the choices for a word of a class, () for others."""
         kind = words.flag[position] & kinds.KIND
         if not self._is_class[kind]:
             return ()

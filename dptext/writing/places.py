@@ -56,7 +56,7 @@ class Places:
     def _is_behind_the(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
-        """Tell whether "the" is before a place and no noun behind: "the UK has"."""
+        """Return whether "the" is before a place and no noun behind: "the UK has"."""
         before, after = position - 1, position + 1
         if before < 0 or position in begins or not self._with_the:
             return False

@@ -182,7 +182,7 @@ class Frames:
         return form in (grammar.NOUN, grammar.PLURAL)
 
     def of_age(self, words: Words, position: int) -> Frame:
-        """Return what the words beside an age ask of it: that of a child."""
+        """Return what the words next to an age require, such as a child's age."""
         begin, end = words.bounds_at(position)
         first = max(begin, position - _BEFORE_CHILD)
         beside = range(first, min(position + _BEHIND_CHILD, end))
@@ -218,7 +218,7 @@ class Frames:
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
-        """Return whether "born" or "birth" is copied among the words before a date."""
+        """Return whether "born" or "birth" is copied shortly before a date."""
         begin = max(words.bounds_at(position)[0], position - _BORN)
         before = [copied(words, at) for at in range(begin, position)]
         return not self._lists["births"].isdisjoint(before)
@@ -339,7 +339,7 @@ def is_clock(body: str) -> bool:
 
 
 def begins_line(words: Words, position: int) -> bool:
-    """Tell whether nothing but marks and dates is before a piece in its line."""
+    """Return whether only marks and dates precede a piece in its line."""
     for at in range(position - 1, words.bounds_at(position)[0] - 1, -1):
         flags = words.flag[at]
         kind = flags & kinds.KIND
@@ -422,7 +422,7 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _draw_day(digits: int, draws: Integers) -> int:
-    """Return a random number of one digit, or of two as a day of a month has."""
+    """Return a random one-digit number, or a two-digit day of a month."""
     return draws.between(1, 9) if digits == 1 else draws.between(10, _DAYS_OF_ALL)
 
 

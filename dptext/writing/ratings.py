@@ -64,7 +64,7 @@ class Ratings:
         self._opinions = language_data.opinion_words(language)
 
     def is_before_half(self, words: Words, position: int, end: int) -> bool:
-        """Tell whether a fraction and stars are behind a number: "2 1/2 stars"."""
+        """Return whether a fraction and stars are behind a number: "2 1/2 stars"."""
         stars = position + 2
         if stars >= end or not is_number(words, position + 1):
             return False
@@ -85,7 +85,7 @@ class Ratings:
         return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
 
     def is_scale(self, words: Words, position: int) -> bool:
-        """Tell whether a number is the scale of the rating before it."""
+        """Return whether a number is the scale of the rating before it."""
         if words.pieces[position].strip(" ") not in _SCALES:
             return False
         begin = words.bounds_at(position)[0]
@@ -97,7 +97,7 @@ class Ratings:
         )
 
     def is_rating(self, words: Words, position: int) -> bool:
-        """Tell whether a number is a rating, by its spelling and copied words.
+        """Return whether a number is a rating, by its spelling and copied words.
 
         Stars ("4 stars", "4.5-star"); a part of a scale ("8 out of 10", but no people
         or times); 4/5 and the like beside a word such as rated or beside an opinion, or
@@ -123,7 +123,7 @@ class Ratings:
         return rating(body) is not None and self._is_told(words, position, begin, end)
 
     def _is_heart(self, words: Words, position: int, begin: int, end: int) -> bool:
-        """Tell whether a 3 is a part of "<3", with no noun behind: "<3 days"."""
+        """Return whether a 3 is a part of "<3", with no noun behind: "<3 days"."""
         if position == begin or copied(words, position - 1) != "<":
             return False
         after = position + 1
@@ -132,7 +132,7 @@ class Ratings:
         )
 
     def _is_of_stars(self, words: Words, position: int, end: int) -> bool:
-        """Tell whether stars are behind a number, also in "5-star"; not "5 * 3"."""
+        """Return whether stars are behind a number, also in "5-star"; not "5 * 3"."""
         after = position + 1
         after += after + 1 < end and copied(words, after) == "-"
         if after >= end or words.pieces[after] == " *":
@@ -140,7 +140,7 @@ class Ratings:
         return copied(words, after) in self._lists["stars"]
 
     def _is_told(self, words: Words, position: int, begin: int, end: int) -> bool:
-        """Tell whether 4/5 is a rating, by its point or the words beside it."""
+        """Return whether 4/5 is a rating, by its point or the words beside it."""
         before = _sentence(words, range(position - 1, begin - 1, -1))[:_BEFORE_RATING]
         after = _sentence(words, range(position + 1, end))[:_BEHIND_RATING]
         if after[:1] == ["of"]:
@@ -158,7 +158,7 @@ class Ratings:
         )
 
     def _is_rated(self, words: Words, position: int, begin: int) -> bool:
-        """Tell whether "rated", "rating:" and the like are right before a number."""
+        """Return whether "rated", "rating:" and the like are right before a number."""
         at = position - 1
         passed = self._lists["before-ratings"]
         while at >= begin and (copied(words, at) in passed or is_number(words, at)):
@@ -169,7 +169,7 @@ class Ratings:
         return after >= end or self._counting.shown(words, after)[1] not in _NOUNS
 
     def _is_of_scale(self, words: Words, position: int, end: int) -> bool:
-        """Tell whether no noun but stars is behind a scale: "4 out of 5 people"."""
+        """Return whether no noun but stars is behind a scale: "4 out of 5 people"."""
         at = position + 3
         at += copied(words, position + 1) != "out"
         if at + 1 >= end:
@@ -179,7 +179,7 @@ class Ratings:
         return self._counting.shown(words, at + 1)[1] not in _NOUNS
 
     def _is_opinion(self, beside: Sequence[str], language: str) -> bool:
-        """Tell whether a word of opinion is first, or behind a mark."""
+        """Return whether a word of opinion is first, or behind a mark."""
         first = beside[:1]
         if first and first[0] in _BESIDE_OPINIONS:
             first = beside[1:2]

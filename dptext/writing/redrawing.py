@@ -207,7 +207,7 @@ class Redrawer:
         records: Sequence[int],
         kind_of: Sequence[int],
     ) -> list[Sequence[str]]:
-        """Return the words one of which replaces each word of a class."""
+        """Return the choices for each word of a class."""
         begins = words.begins
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
@@ -442,7 +442,7 @@ class _Batch:
         return left
 
     def _is_copied(self, words: Words, piece: Piece) -> bool:
-        """Tell whether a number is the scale of a rating, or a rating that stays."""
+        """Return whether a number is the scale of a rating, or a rating that stays."""
         assert self._frames is not None
         ratings, at = self._frames.ratings, piece.position
         is_rating = self._ratings and ratings.is_rating(words, at)
