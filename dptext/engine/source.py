@@ -103,9 +103,9 @@ def check_fields(
             if record.texts:  # strings of JSON, which have no fields
                 if any(selection.named):
                     raise UsageError(
-                        f"{location}: the records are strings, which have no fields; "
-                        f"leave {option('id')}, {option('subject')}, "
-                        f"{option('drop')} and {option(REPLACEMENT)} out"
+                        f"{location}: the records are plain strings without fields; "
+                        f"leave {option('id')}, {option('subject')}, {option('drop')} "
+                        f"and {option(REPLACEMENT)} out"
                     )
                 return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
