@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext.lexicons import orders
+from dptext.lexicons import orders, search
 from tools.english.orders import far_bounds
 
 
@@ -183,3 +183,13 @@ def test_orders_by_cosine_are_those_of_the_rule() -> None:
     assert (ids[:size, 0] == np.arange(size)).all()
     assert (ids[:size, 1:] == expected[:size, : listed - 1]).mean() > 0.999
     assert ids[size].tolist() == expected[size, :listed].tolist()
+
+
+def test_measure_computes_each_pair_of_few_words_once() -> None:
+    """The median is the same number as that of all drawn pairs."""
+    rows = vectors(60, scale=3.0)
+    rng = np.random.default_rng(20240)
+    pairs = rng.integers(0, 60, (1_000_000, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    gaps = search.distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
+    assert orders.measure(rows)["median"] == float(np.median(gaps))
