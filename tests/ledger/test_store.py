@@ -148,7 +148,7 @@ def test_files_of_others_are_left_as_they_are(tmp_path: Path) -> None:
     data.close()
     for path in (text, other, tmp_path):
         before = path.read_bytes() if path.is_file() else b""
-        refused(path, "not a ledger|no ledger")
+        refused(path, "not a dptext ledger|no ledger")
         assert not before or path.read_bytes() == before
 
 
@@ -399,7 +399,7 @@ def test_events_of_two_ledgers_do_not_change_places(path: Path) -> None:
         )
         with open_ledger(path) as ledger:
             (line,) = totals.findings(ledger)
-        assert "its event 1 is not as" in line
+        assert "its event 1 was changed" in line
     not_written(path, "edited")
 
 
@@ -470,5 +470,5 @@ def test_an_edited_event_of_another_run_is_found_at_once(path: Path) -> None:
         entry.reserve([charge(1)])
         release(other, charge(2, "late"))
         edit(path, "UPDATE events SET nats = 1 WHERE number = 13")
-        with pytest.raises(UsageError, match="its event 13 is not as"):
+        with pytest.raises(UsageError, match="its event 13 was changed"):
             entry.reserve([charge(1)])
