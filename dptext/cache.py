@@ -104,7 +104,7 @@ def key_of(*parts: object) -> str:
 
 
 def digest(values: NDArray[np.generic]) -> str:
-    """Return the sha256 of an array's values, to be part of a key."""
+    """Return the SHA-256 of an array's values, for use in a cache key."""
     return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
 
 
@@ -143,7 +143,7 @@ def numbers(
     holds: Callable[[Numbers], bool] | None = None,
     work: str = "measuring public distances",
 ) -> Numbers:
-    """Return the plain numbers of a key, like `arrays`."""
+    """Return the numbers cached under a key, computed if missing, like `arrays`."""
     return shipped(key) or _entry(
         f"{key}.numbers",
         read=lambda kept: dict(json.loads(kept)),
@@ -267,7 +267,7 @@ def _content(path: Path, key: str) -> bytes:
             raise ValueError("not a file of this user alone")
         header, content = file.readline(), file.read()
     if header != _header(key, content):
-        raise ValueError("damaged, or of another key")
+        raise ValueError("damaged, or stored under another key")
     return content
 
 

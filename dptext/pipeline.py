@@ -3,11 +3,10 @@
 `build` prepares a profile; `Pipeline.privatize` draws, decodes and writes the words of
 a batch of records and returns everything needed to write, measure or charge it.
 
-Two runs share their random bits only if everything that determines the output is equal
-(`output_identity`): the settings, with the content of named files instead
-of their paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
-components of other packages. Versions of dptext with equal laws write the same bytes
-under the same key.
+Two runs share random bits only if all that determines the output is equal
+(`output_identity`): the settings, with the content of named files; the lexicon's
+content; OUTPUT_LAWS, ALGORITHM, and the code of components of other packages. Versions
+of dptext with equal laws write the same under the same key.
 """
 
 from __future__ import annotations
@@ -98,9 +97,8 @@ def output_identity(
 ) -> str:
     """Return the sha256 of everything that determines the output.
 
-    lexicon: digest of its content; contents: by part, the digests of files
-    and models named in its settings; used: sources of the budget, which count for a
-    budget of another package, since it may keep its own files.
+    lexicon: digest of its content; contents: by part, the digests of files and models
+    that it names; used: sources of the budget, for one of another package.
     """
     settings = recipe.settings()
     named: dict[str, JsonObject] = {}

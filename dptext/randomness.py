@@ -324,7 +324,7 @@ class RandomBits:
         )
 
     def since(self, lane: int) -> RandomBits:
-        """Return the bits for a later step, which numbers this lane 0."""
+        """Return the bits for a later step, in which this lane is lane 0."""
         return RandomBits(self._cipher, self._nonces, self._number, self._first + lane)
 
     def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:

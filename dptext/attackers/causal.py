@@ -3,7 +3,7 @@
 Both the decoder and the attacker use this search.
 
 score = weight * ln L(x_1 ... x_i with the known pieces) + the evidence of each word. A
-word of several tokens is first weighed with the average probability of its later
+word of several tokens is first scored with the average probability of its later
 tokens, then with that of the model. The posterior of a word is summed over the tree of
 the search: over all beams and all candidates after each. Candidates that were followed
 count with the scores of their continuations. The others count with their own scores,

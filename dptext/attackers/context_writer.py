@@ -16,9 +16,8 @@ written again only where they fit far better. A noun of which copied words tell 
 is an illness ("suffer from", "breast") is written as a word for any, and a word with a
 capital before a name of a person as an office.
 
-This is a function of the release and of public files. All scores are whole numbers, so
-every machine writes the same. Source: sampling by maxima of Gumbel variables (Gumbel
-1954).
+This is a function of the release and of public files. Scores are whole numbers, so all
+machines write the same. Source: sampling by maxima of Gumbel variables (Gumbel 1954).
 """
 
 from __future__ import annotations
@@ -562,11 +561,10 @@ def _opinions(language: str) -> frozenset[str]:
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """Return a mask of words that may be written where not drawn: (2, V + 2).
 
-    Row 0 is for gaps without a capital: words that may have been replaced, and common
-    ones except the commonest, which would stand everywhere; rare ones alone read badly.
-    Row 1, with a capital, adds all common words. Excluded are delicate words, closed
-    classes, names, fragments in the language's lists, and anything other than nouns,
-    verbs, adjectives and adverbs.
+    Row 0, without a capital: words that may have been replaced, and common ones except
+    the commonest, which would stand everywhere; rare ones alone read badly. Row 1, with
+    a capital, adds all common words. Excluded are delicate words, names, fragments, and
+    all but nouns, verbs, adjectives and adverbs.
     """
     lexicon = channel.lexicon
     size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)

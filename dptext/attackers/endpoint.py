@@ -293,7 +293,7 @@ class EndpointAttacker:
 
     @property
     def assumes(self) -> str:
-        """Describe what such an attacker knows, and what its guesses cost."""
+        """Describe what this attacker knows and what its guesses cost."""
         requests, sent, received = self._server.traffic
         texts, unanswered = self._chooser.texts, self._chooser.unanswered
         other = f", {unanswered:,} of them by pairs alone in part or in all"

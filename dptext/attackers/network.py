@@ -144,7 +144,7 @@ class _Line:
         self.end = len(self.tokens) - spare
 
     def count_once(self, token: int) -> bool:
-        """Return whether ln p of a token counts and has not been computed yet."""
+        """Return whether ln p of a token is needed but not computed yet; mark it."""
         at = token - self.added
         if not 0 < at < len(self.counts) or not self.counts[at]:
             return False

@@ -302,7 +302,7 @@ def _catch_failures() -> Iterator[None]:
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
     except MemoryError:
-        reason = "not enough memory; raise the limit"
+        reason = "not enough memory; raise the memory limit"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError):
         raise _EndedError("its settings cannot be prepared here") from None

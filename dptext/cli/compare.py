@@ -159,7 +159,7 @@ class Grid:
         keys = choices.read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
-            msg = "--set: compare takes decoder.KEY=VALUE, with --attacker endpoint"
+            msg = "--set: compare accepts decoder.KEY=VALUE, with --attacker endpoint"
             raise UsageError(msg)
         if attacker is None:
             return {"name": "none"}

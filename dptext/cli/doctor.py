@@ -221,7 +221,7 @@ def _folder() -> Inspection:
     if not streams.is_own(status):
         seen = f"{folder} belongs to another user"
         return Inspection(
-            "cache", _WRONG, seen, "set XDG_CACHE_HOME to a folder of yours"
+            "cache", _WRONG, seen, "set XDG_CACHE_HOME to a folder that you own"
         )
     if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"

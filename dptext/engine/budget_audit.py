@@ -282,7 +282,8 @@ def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
     most, least = float(eps.max()), float(eps.min())
     if not np.isfinite(eps).all() or most > stated.high * (1.0 + _ROOM):
         return (
-            f"a word is drawn with epsilon {most:g}, the statement says {stated.high:g}"
+            f"a word is drawn with epsilon {most:g}, "
+            f"but the statement says {stated.high:g}"
         )
     if least < stated.low * (1.0 - _ROOM):
         return (
@@ -292,7 +293,7 @@ def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
     if stated.total is not None and totals.max() > stated.total * (1.0 + _ROOM):
         return (
             f"a text spends {totals.max():g} in all, "
-            f"the statement says {stated.total:g}"
+            f"but the statement says {stated.total:g}"
         )
     allowed = np.array(draws.words.by_text()) * (stated.rate or 0.0)
     exceeds = totals > allowed * (1.0 + _ROOM)

@@ -212,7 +212,7 @@ class Worker:
     def _part(self, task: Task) -> TaskResult:
         """Read, sanitize and write a part.
 
-        The first FIRST_TEXTS texts of a run must come before it.
+        The first FIRST_TEXTS texts of the run must have been processed already.
         """
         part = task.part
         assert part is not None

@@ -423,8 +423,8 @@ def _figures(
             f"draws go to {cost.host} (model {cost.model}); for {text} "
             f"{cost.requests:,} requests or more, at least one for each text; about "
             f"{cost.tokens_sent:,} tokens sent, at most {cost.tokens_received:,} "
-            "received. Examples and times here are without it: nothing is sent for a "
-            "plan",
+            "received. The examples and times here do not include it: a plan "
+            "sends nothing",
         )
     speed = result.characters / 1e6
     shown = f"{speed:.2f}" if speed >= 0.1 else f"{speed:.2g}"

@@ -136,7 +136,7 @@ def check_prior(pipeline: Pipeline) -> ReleaseCheck:
         return ReleaseCheck(name="prior", covered=covered, fault=fault)
 
     if not abs(float(prior.sum()) - 1.0) < 1e-9:
-        return checked(f"the prior sums to {float(prior.sum()):.6g}")
+        return checked(f"the prior sums to {float(prior.sum()):.6g}, not to 1")
     if prior[kept].any():
         word = pipeline.lexicon.words[int(kept[prior[kept].argmax()])]
         return checked(f"{word!r} is never replaced and has a part of the prior")

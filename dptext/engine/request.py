@@ -273,7 +273,7 @@ def _account(use: LedgerUse) -> Iterator[Account]:
 
 
 def subject_limit(use: LedgerUse) -> SubjectLimit | None:
-    """Return the limits of a ledger, or None."""
+    """Return the limit per subject of a ledger, or None."""
     if use.subject is None or use.limit is None:
         return None
     return SubjectLimit(use.subject, use.limit, use.limit_delta or 0.0)

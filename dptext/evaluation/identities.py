@@ -156,7 +156,7 @@ class Identities:
     unsearchable: int
     """Values without any letter or digit."""
     lengths: Mapping[str, tuple[int, ...]]
-    """How many words the values have that begin with a word."""
+    """Number of words in the values that begin with a word."""
 
     @classmethod
     def prepare(
@@ -220,7 +220,7 @@ class Standing:
 
     count: int
     share: float | None
-    """Of all values of originals; null without any."""
+    """Share of all values in the originals; null if there are none."""
     low: float
     high: float
     """Limits of the share over the draws, given these texts (95%, exact binomial)."""
@@ -240,7 +240,7 @@ class IdentitiesFound:
     values: int
     """Different values of the file."""
     unsearchable: int
-    """Values without letters and digits, which cannot be searched for."""
+    """Values with no letters or digits, which cannot be searched for."""
     records: int
     """Records with originals that hold values."""
     occurrences: int
@@ -248,7 +248,7 @@ class IdentitiesFound:
     not_in_originals: int
     """Spans of the file that their own records do not hold."""
     whole: Standing
-    """Values that stand whole in the private text of their record."""
+    """Values that appear in full in the private text of their record."""
     in_part: Standing
     """Values of which at least one word stands there, or the value whole."""
     elsewhere: int

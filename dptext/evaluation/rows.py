@@ -56,7 +56,7 @@ _NO_VALUES: Values = {}
 def records(
     path: str, selection: Selection, values: Values = _NO_VALUES
 ) -> Iterator[TextRow]:
-    """Yield the records of a file with further fields, None if absent, null or nested.
+    """Yield the records of a file with further fields; absent ones are None.
 
     Raises InputError with file and line for unreadable content, UsageError for values
     that the format does not support.

@@ -285,7 +285,10 @@ def adapted(result: AdaptationFigures) -> Page:
                 (attackers_table(result.reading), Paragraph(AT_LEAST, "note")),
             ),
         ],
-        lead=(*lead, "Measured on one half of the text, with the other half."),
+        lead=(
+            *lead,
+            "Measured on one half of the text, with counts of the other half.",
+        ),
         footer=f"use it: {noun('lexicon')} {result.name}",
     )
 

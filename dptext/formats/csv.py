@@ -41,7 +41,7 @@ _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
 _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 # In the spelling of a shell.
 _DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}
-_BARE = "carriage return outside quotes; convert the line ends to line feeds"
+_BARE = "carriage return outside quotes; convert the line endings to line feeds"
 _NO_HEADER = "; without header, fields are the numbers of columns, from 1"
 _PREAMBLE = 50  # lines that are looked at for a header
 _LONGEST_HEADER = 2**16  # bytes of such a line
@@ -153,8 +153,7 @@ class _Rows:
     def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
         """Return where a quoted field ends, and whether its quotes are all doubled.
 
-        Lines are added to the row until the field ends; opened: number of the first
-        line.
+        Lines are added to the row until the field ends; opened: its first line.
         """
         at, is_exact = begin + 1, True
         while True:

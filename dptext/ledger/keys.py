@@ -140,7 +140,7 @@ def read_key(path: Path) -> LedgerKey:
 
 
 def read_checkpoint(path: Path) -> Position:
-    """Read the checkpoint under a lock, so that no write is half done."""
+    """Read the checkpoint under a lock, so that no half-finished write is seen."""
     with path.open("rb") as file, locked(file, exclusive=False):
         data = file.read()[_SECRET_BYTES:]
     return Position(int.from_bytes(data[:_COUNT_BYTES]), data[_COUNT_BYTES:])

@@ -121,7 +121,7 @@ class Scheme:
 
 
 class FoldedEntries(NamedTuple):
-    """The entries that remain, including the counts of merged entries."""
+    """The entries left after merging; their counts include the merged ones."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
     counts: Floats

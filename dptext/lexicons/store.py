@@ -240,7 +240,7 @@ def check(lexicon: Lexicon) -> None:
 
 
 def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
-    """Return whether orders list only outputs, and none of them twice.
+    """Return whether orders list only outputs, and whether none twice.
 
     The proof of rank needs both. A word that is not an output may come first in its own
     order, where rank leaves it out.

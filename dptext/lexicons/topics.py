@@ -264,7 +264,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
     number = size or max(document.numbers)
     if str(number) not in document.sizes:
         known = ", ".join(map(str, document.numbers))
-        raise LexiconError(f"topics {name}: no size {number}; there are {known}")
+        raise LexiconError(f"topics {name}: no size {number}; available sizes: {known}")
     return as_lexicon(document, number, name)
 
 

@@ -375,8 +375,8 @@ def _by_estimate(
 class Rung:
     """A measured risk in a ladder: its epsilon and the keys of its figures.
 
-    attackers is the key in `attackers`; written, with the profile's decoder, the
-    key in `written`.
+    attackers: the key of its figures in `attackers`; written: the key of those measured
+    with the profile's decoder in `written`.
     """
 
     epsilon: float

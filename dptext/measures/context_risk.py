@@ -67,9 +67,9 @@ _ENOUGH = 50
 # Right or wrong words that the limits of a normal distribution need.
 _FEW = 10
 AT_LEAST = (
-    "Attackers were measured on draws of public texts; at least: an attacker with more "
-    "public text of the same kind, a better language model or knowledge of the text "
-    "finds more."
+    "Attackers were measured on draws of public texts. The figures are lower bounds: "
+    "an attacker with more public text of the same kind, a better language model or "
+    "knowledge of the text finds more."
 )
 # Figures of a risk differ by their rounding.
 _NEARLY = 1.0 + 2e-3

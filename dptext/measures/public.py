@@ -139,7 +139,7 @@ class NoRisk(StrEnum):
 
 _RISK_NOTES = {
     None: bayes_risk.LIMITS,
-    NoRisk.SWITCHED_OFF: "not measured, as the run asked",
+    NoRisk.SWITCHED_OFF: "not measured, as requested for this run",
     NoRisk.SLOW: (
         "not measured, which takes minutes with {mechanism} and this lexicon, unless "
         "the run asks for the Bayes risk"

@@ -79,7 +79,8 @@ class VectorAttack:
         ),
     ]
     low: Annotated[
-        Share, Meta(description="Lower 95% limit of the better of both successes.")
+        Share,
+        Meta(description="Lower 95% confidence limit of the higher success rate."),
     ]
     high: Annotated[
         Share, Meta(description="Upper 95% limit of the better of both successes.")

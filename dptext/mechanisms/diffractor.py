@@ -307,7 +307,7 @@ class Diffractor(WordMechanism):
         return 2.0**-48 * (self.space.size + 128.0)
 
     def guarantee(self, epsilon: float) -> Guarantee:
-        """Return the guarantee: metric DP in the distance of positions."""
+        """Return the guarantee: metric DP for the distance between positions."""
         params = self.params
         name = "distance of the two words' places on a public chain of the vocabulary"
         if params.chains > 1:

@@ -176,7 +176,7 @@ def _language(policy: Policy | None) -> str:
 
 
 def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
-    """Yield the command that measures attackers on files if figures are missing.
+    """If figures are missing, yield the command that measures attackers on files.
 
     The original is ORIGINAL if the report names none. Files of several outputs or
     in another order are compared by their owner, who knows which belong together.

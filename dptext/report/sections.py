@@ -343,8 +343,8 @@ class WordCounts:
     corpus_words: Annotated[
         int | None,
         about(
-            "Number of words that the list of words that many people wrote leaves "
-            "unchanged; null without one."
+            "Number of words left unchanged because they are on the list of words that "
+            "many people wrote; null if there is no list."
         ),
     ] = None
     special: Annotated[
@@ -433,8 +433,8 @@ class Private:
     warnings: Annotated[
         tuple[str, ...],
         about(
-            "Warnings of the run, which depend on the private text, as does their "
-            "absence."
+            "Warnings of the run. Both a warning and its absence depend on the private "
+            "text."
         ),
     ] = ()
     others: Annotated[

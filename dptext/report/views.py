@@ -131,7 +131,7 @@ def _loss(bound: statement.Bound, of_texts: bool) -> Iterator[Block]:
     if bound.level is Level.WORDS:
         name = "each replaced word of a text"
     elif bound.equal_parts:
-        name = "one word differs, in a text of one word (in longer ones no more)"
+        name = "one word differs, in a text of one word (no higher in longer texts)"
     rows, largest = [("any two words", loss.farthest)], None
     if of_texts:
         name, rows = "one text differs", [("any two texts", loss.farthest)]

@@ -47,7 +47,7 @@ class Interface:
         if self.is_python:
             return f"a list names several: {self.noun(name)}={list(values)!r}"
         each = " ".join(f"--{name} {value}" for value in values)
-        return f"--{name} is repeated, once for each: {each}"
+        return f"give --{name} once for each value: {each}"
 
     def option(self, name: str, value: object = "") -> str:
         """Format an option with a value; upper-case text is a placeholder."""

@@ -64,9 +64,9 @@ _MAY = 5
 _SEASON = 4
 # The content of a layout, for statements.
 SHOWS = (
-    "the order of their parts, what stands between them, how many digits each has, "
-    "whether an ending (as in 3rd) follows the day, whether the name of the month has "
-    "three letters or more (May counts as whole), its language, and its capitals"
+    "the order of their parts, what separates them, how many digits each has, "
+    "whether an ending (as in 3rd) follows the day, whether the month is cut to three "
+    "letters or written in full (May counts as in full), its language, and its capitals"
 )
 
 
@@ -401,9 +401,9 @@ _HALVES = frozenset("apAP")
 _FIRST_HOUR, _LAST_HOUR = 6, 20
 # The content of the layout of a time, for statements.
 TIME_SHOWS = (
-    "how many digits their parts have, whether the hour begins with 0, what stands "
-    "between them, which of am, pm and other words of a clock follows, and how that is "
-    "written, and in stamps of logs the date, with the capitals of its month"
+    "how many digits their parts have, whether the hour begins with 0, what separates "
+    "them, which word such as am or pm follows and how it is written, and, in stamps "
+    "of logs, the date, with the capitals of its month"
 )
 
 

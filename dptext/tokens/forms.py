@@ -116,7 +116,7 @@ def _iban_countries() -> Mapping[int, list[str]]:
 def is_iban(text: str) -> bool:
     """Return whether an IBAN's length and check digits are valid (ISO 13616).
 
-    The fictitious country ZZ has the lengths of all others.
+    The fictitious country ZZ may have the length of any other.
     """
     plain = text.replace(" ", "")
     countries = _iban_countries().get(len(plain), [])

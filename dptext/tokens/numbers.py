@@ -200,7 +200,7 @@ def _shape(text: str) -> str:
 
 
 def _kind(text: str) -> str:
-    """Return the kind of a number without a listed form, by other characters."""
+    """Return the kind of a number that matches no listed form, by its marks."""
     marks = _DIGITS.sub("", text)
     if not marks:
         return "padded" if int(text[0]) == 0 else "integer"
@@ -252,7 +252,7 @@ class Numbers:
         return np.flatnonzero(self._is_number[ids])
 
     def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
-        """Return the rows (m,) that written numbers are read as.
+        """Return the row as which each written number is read: (m,).
 
         Numbers written for NUMBER may be read as other elements.
         """

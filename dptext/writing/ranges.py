@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dptext.tokens import dates, forms
@@ -47,6 +48,22 @@ def is_of_days(one: Piece, two: Piece) -> bool:
         return False
     day = re.match("d{1,2}", two.layout.shown)
     return day is not None and len(day[0]) == len(one.body)
+
+
+def put_days(
+    days: Mapping[int, int], pieces: Mapping[int, Piece], out: dict[int, str]
+) -> None:
+    """Write the first days of ranges of days, in place: "22-26 May".
+
+    days: the position of the date of each first day; pieces by their positions.
+    """
+    for first, date in days.items():
+        was = pieces[date]
+        out[first], text = days_to(out[date], pieces[first].draws)
+        if text != out[date]:
+            key = (was.record, was.body.casefold())
+            equal = (p for p in pieces.values() if (p.record, p.body.casefold()) == key)
+            out |= dict.fromkeys((p.position for p in equal), text)
 
 
 def days_to(date: str, draws: Integers) -> tuple[str, str]:

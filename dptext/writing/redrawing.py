@@ -150,7 +150,7 @@ class Redrawer:
             words.pieces[position] = lead + word
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
-        """Return the choices for a word of a class in its text."""
+        """Return the words to choose from for a word of a class at its position."""
         of_class = np.flatnonzero(self._is_class[words.flags & kinds.KIND])
         texts = np.searchsorted(words.ends, of_class, side="right").tolist()
         kind_of = (words.flags[of_class] & kinds.KIND).tolist()
@@ -353,26 +353,11 @@ class _Batch:
         linked = {*links, *links.values()}
         if self._by_record and len(stamps) > 1:
             self._put_in_order([e for e in stamps if e.position not in linked], out)
-        self._put_days(pieces, by_position, out)
+        ranges.put_days(self._days, by_position, out)
         for position, at in self._worded.items():
             number = number_words.value(out.get(at, words.pieces[at].strip(" ")))
             out[position] = str(number) if number else out[position]
         return out
-
-    def _put_days(
-        self,
-        pieces: Sequence[Piece],
-        by_position: Mapping[int, Piece],
-        out: dict[int, str],
-    ) -> None:
-        """Write the first days of ranges of days, in place: "22-26 May"."""
-        for first, date in self._days.items():
-            draws, was = by_position[first].draws, by_position[date]
-            out[first], text = ranges.days_to(out[date], draws)
-            if text != out[date]:
-                key = (was.record, was.body.casefold())
-                equal = (p for p in pieces if (p.record, p.body.casefold()) == key)
-                out |= dict.fromkeys((p.position for p in equal), text)
 
     def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
         """Write the two numbers or times of a range."""

@@ -81,7 +81,7 @@ class TopicJoiner(Joiner):
         self._spelled = np.array(shown, object)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
-        """Return a topic for each text, drawn (n,), or a set of topics, (n, k)."""
+        """Return the topic of each text, drawn (n,), or its set of topics, (n, k)."""
         spelled = self._spelled[drawn]
         if drawn.ndim == 1:
             return Joined(spelled.tolist(), drawn, spelled)

@@ -57,7 +57,7 @@ def test_results_are_told_as_they_come(of_all: Ran) -> None:
     """An estimate first, then a line for each mechanism, all off standard output."""
     json.loads(of_all.out)
     lines = [line for line in of_all.err.splitlines() if "so far)" not in line]
-    assert "are kept" in lines[0]
+    assert "is cached" in lines[0]
     names = [line.split(": ")[1] for line in lines[1:]]
     assert names == list(registry.names("mechanisms"))
     assert any("epsilon" in line and "risk" in line for line in lines[1:])

@@ -96,7 +96,7 @@ def test_a_cache_that_cannot_be_written(source: Path, tmp_path: Path) -> None:
     opened = lexicons.find(str(source), warn=warnings.append)
     assert opened.digest == stored.digest
     assert len(warnings) == 1
-    assert "not kept" in warnings[0]
+    assert "not cached" in warnings[0]
 
 
 def test_a_folder_of_vectors_is_refused(tmp_path: Path) -> None:
