@@ -89,7 +89,7 @@ def command(
     risk: Annotated[
         str,
         Option(
-            "Choose epsilon so that this share of guesses is right: 10%.",
+            "Epsilon for a share of right guesses: 10%.",
             GUARANTEE,
             metavar="SHARE",
         ),

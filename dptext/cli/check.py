@@ -50,7 +50,8 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Additional lexicon to recompute reports with (name or file); repeatable.",
+            "Lexicon of `dptext lexicon list`, or file, to recompute with, in "
+            "addition to the installed ones; repeatable.",
             GUARANTEE,
             metavar="NAME",
         ),

@@ -68,9 +68,9 @@ class Grid:
     mechanism: Annotated[
         list[str] | None,
         Option(
-            "Mechanism, or NAME:key=value,... to set parameters; repeatable. The "
-            "mechanism of --profile keeps the profile's parameters. Default: the "
-            f"profile's mechanism, then {', '.join(MECHANISMS)}.",
+            "Mechanism with its default parameters, or NAME:key=value,... to set "
+            "them; repeatable. That of --profile keeps the profile's parameters. "
+            f"Default: the profile's mechanism, then {', '.join(MECHANISMS)}.",
             GUARANTEE,
             metavar="NAME",
             short="-m",
@@ -79,7 +79,7 @@ class Grid:
     risk: Annotated[
         list[str] | None,
         Option(
-            "Choose epsilon so that this share of guesses is right: 10%. Repeatable. "
+            "Epsilon for a share of right guesses: 10%. Repeatable. "
             f"Default: {', '.join(_RISKS)}.",
             GUARANTEE,
             metavar="SHARE",
@@ -96,7 +96,8 @@ class Grid:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon, by name or file. Repeatable, to compare lexicons.",
+            "Lexicon of `dptext lexicon list`, or file. Repeatable, to compare "
+            "lexicons.",
             GUARANTEE,
             metavar="NAME",
             hidden=True,
@@ -105,8 +106,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Set a key of decoder for --attacker endpoint: decoder.url=URL; "
-            "repeatable.",
+            "Set a key: tokens.number=mask; repeatable. Here keys of decoder for "
+            "--attacker endpoint: decoder.url=URL.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,

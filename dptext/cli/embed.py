@@ -56,7 +56,8 @@ def command(
         Take(
             "mechanism risk lexicon overrides",
             is_typed=True,
-            epsilon="Epsilon per vector (with --most: per subject). Default: 8.",
+            epsilon="Epsilon per word or text, for one vector (with --most: for one "
+            "subject). Default: 8.",
         ),
     ],
     noise: Noise,

@@ -36,8 +36,8 @@ EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",
 WritingProfile = Annotated[
     str | None,
     Option(
-        "Profile (name or .yaml file) that made the private file, or its public "
-        "report.",
+        "Profile of `dptext list`, or a .yaml file: the one that made the private "
+        "file. Or its public report.",
         GUARANTEE,
         metavar="NAME",
         short="-p",

@@ -25,7 +25,7 @@ FORMATS = ("glove", "word2vec", "fasttext", "npz")
 BaseLexicon = Annotated[
     str,
     Option(
-        "Lexicon: a name from dptext lexicon list, or a file.",
+        "Lexicon of `dptext lexicon list`, or file.",
         GUARANTEE,
         metavar="NAME",
     ),

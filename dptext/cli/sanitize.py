@@ -38,8 +38,8 @@ class Trial:
     public_text: Annotated[
         str | None,
         Option(
-            "Public text of the same kind, with the same --field, to measure an "
-            "additional attacker. Needs --plan.",
+            "Public text of the same kind, to measure an additional attacker. Needs "
+            "--plan; the fields are those of --field.",
             MEASURES,
             metavar="FILE",
             hidden=True,

@@ -89,8 +89,8 @@ class Choices:
     profile: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "Profile (a name from `dptext list`, or a .yaml file). Default: "
-            f"{DEFAULT} ({FOR_PROGRAMS} for a risk).",
+            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
+            f"({FOR_PROGRAMS} for a risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
@@ -100,7 +100,7 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Choose epsilon so that this share of guesses is right: 10%.",
+            "Epsilon for a share of right guesses: 10%.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -125,13 +125,13 @@ class Choices:
     ] = None
     lexicon: Annotated[
         str | os.PathLike[str] | None,
-        Option("Lexicon, by name or file.", GUARANTEE, metavar="NAME"),
+        Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
         ByFile(lambda value, path: path.suffix != "" and path.exists()),
     ] = None
     topics: Annotated[
         str | None,
         Option(
-            "Topics to replace whole texts, from `dptext topics`.",
+            "Topics for whole texts, of `dptext topics`.",
             GUARANTEE,
             metavar="NAME",
         ),
@@ -145,7 +145,7 @@ class Choices:
     languages: Annotated[
         tuple[str, ...],
         Option(
-            "Language of records, such as de; repeatable.",
+            "Language of records, as in de; repeatable.",
             GUARANTEE,
             metavar="CODE",
             spelled="language",

@@ -260,7 +260,7 @@ class Selection:
     replaced: Annotated[
         tuple[str, ...],
         Option(
-            "Field whose values become tokens; needs a key file.",
+            "Field to replace by tokens; needs a key file.",
             INPUT,
             metavar="NAME",
             spelled=REPLACEMENT,

@@ -44,7 +44,7 @@ class Keys:
     key_file: Annotated[
         bytes | str | os.PathLike[str] | None,
         Option(
-            "Secret key file (32 bytes or more), which makes runs repeatable.",
+            "Secret key (32 bytes or more) for reruns.",
             GUARANTEE,
             metavar="FILE",
             python="key",

@@ -123,7 +123,7 @@ def test_a_table_that_is_no_file(path: str) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"epsilons": {"top-100": 1.0}}, "none for top-1000"),
+        ({"epsilons": {"top-100": 1.0}}, "missing for top-1000"),
         ({"epsilons": {"top": 1.0, "other": 1.0}}, "no class 'top'.*, other$"),
         ({"epsilons": {"other": 1.0}, "by": "length"}, "is not one of frequency"),
         ({"epsilons": {"other": 1.0}, "by": "table"}, "give table: FILE"),

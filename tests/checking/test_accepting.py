@@ -58,7 +58,7 @@ def test_the_default_policy_refuses_what_shows_more(
     (line,) = ran.out.decode().splitlines()
     usual = part in usually_allowed(profile.load(profile.DEFAULT).tokens)
     end = ", except as readable shows it; if" if usual else "; if"
-    assert f"the policy does not allow {part}{end} this part may leave" in line
+    assert f"the policy does not allow {part}{end} this part may be released" in line
 
 
 def test_the_default_policy_refuses_words_of_a_keep_list(export: str) -> None:
@@ -87,9 +87,9 @@ def test_the_default_policy_names_the_option_that_accepts(export: str) -> None:
     assert ran.code == 1
     *others, last = ran.out.decode().splitlines()
     assert len(others) == 1
-    assert not any("may leave" in line for line in others)
+    assert not any("may be released" in line for line in others)
     found = re.search(
-        r"give --set '(allow=\[.*?\])' or put (allow: \[.*?\]) into", last
+        r"give --set '(allow=\[.*?\])' or put (allow: \[.*?\]) in", last
     )
     assert found is not None, last
     assert here("check", export, "--set", found[1]).code == 0

@@ -755,8 +755,8 @@ RECORD = '{"text":"the film was good","id":7,"by":{"name":"bad","tags":["old"]}}
     [
         ("fields: text", ""),
         ("fields: [text, body]", ""),
-        ("fields: [text, by]", "'by.name', 'by.tags' private"),
-        ("fields: by.name", "'by.name' private"),
+        ("fields: [text, by]", "'by.name', 'by.tags' to be private"),
+        ("fields: by.name", "'by.name' to be private"),
         ("copy: [id, by]", ""),
         ("copy: [id, by.name, by.tags]", ""),
         ("copy: [id]", "does not list 'by.name', 'by.tags' under copy"),

@@ -149,7 +149,7 @@ def test_subject_and_id_count_and_then_go(
         (("--pseudonym", "email", "--seed", "1"), "guesses the seed"),
         (("--drop", "emial"), "drop 'emial': the input has no such field; did you "),
         (("--drop", "body"), "both a private text and left out"),
-        (("--drop", "email", "--pseudonym", "email"), "both dropped and a pseudonym"),
+        (("--drop", "email", "--pseudonym", "email"), "both left out and a pseudonym"),
         (("--drop", "meta", "--drop", "meta.n"), "contains the field 'meta.n'"),
         (("--drop", "a..b"), "empty part"),
     ],

@@ -257,7 +257,7 @@ def test_a_name_that_is_no_format_is_refused(
     given = ("-o", name) if name else ()
     ran = here("embed", "-f", "text", source, "--lexicon", lexicon(tmp_path), *given)
     assert ran.code == 2
-    assert "ends in .npy, .npz, .parquet" in ran.err
+    assert "ending in .npy, .npz, .parquet" in ran.err
 
 
 def test_faulty_records_go_aside(tmp_path: Path) -> None:

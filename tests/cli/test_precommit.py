@@ -328,7 +328,7 @@ def test_content_that_lfs_keeps(export: Path) -> None:
     ran = here("check", "--staged")
     assert ran.code == 1, "nobody looked at it"
     assert b"its columns were not checked" in ran.out
-    assert b"run git lfs pull; or accept that with unverified: [content]" in ran.out
+    assert b"run git lfs pull; or accept this with unverified: [content]" in ran.out
     assert here("check", "--staged", "--set", "unverified=content").code == 0
     write_policy("copy: []")
     _git("add", ".dptext.yaml")
