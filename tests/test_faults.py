@@ -35,7 +35,7 @@ STAGES = {
     "similarity": ("dptext.metrics.similarity", "Meter.observe"),
     "epsilons": ("dptext.engine.tally", "EpsilonHistogram.observe"),
     "result of a metric": ("dptext.metrics.similarity", "Meter.result"),
-    "report": ("dptext.engine.documents", "finished"),
+    "report": ("dptext.engine.documents", "counted"),
     "encoding of the report": ("dptext.report.document", "encode"),
     "panel": ("dptext.report.terminal", "show"),
     "complete": ("dptext.streams.outputs", "OutputFile.complete"),

@@ -206,7 +206,7 @@ def test_options_of_files_are_keywords(
         ({"jobs": True}, "jobs: give .*not bool"),
         ({"jobs": 2.5}, "jobs 2.5: give an integer from 1 to 256, or auto"),
         ({"out_dir": "out"}, "give out_dir or output, not both"),
-        ({"resume": True}, r"resume is for folders of outputs \(out_dir\)"),
+        ({"resume": True}, r"resume works only for output folders \(out_dir\)"),
     ],
 )
 def test_a_wrong_keyword_is_named(

@@ -56,14 +56,14 @@ def test_every_edit_breaks_it(data: st.DataObject) -> None:
 
 
 def test_value_in_another_place() -> None:
-    """The value counts where it belongs: moved, or there twice, it does not hold."""
+    """The value counts where it belongs: moved, or there twice, it is invalid."""
     key = signatures.parse(PRIVATE, "key")
     report = signatures.sign(REPORT, key)
     value = msgspec.json.decode(report)["signature"]["value"].encode()
     moved = report.replace(value, b"").replace(b'"a": "', b'"a": "' + value)
     twice = report.replace(b'"a": "', b'"a": "' + value)
     assert signatures.problem(moved, [key]) == "its report is not signed"
-    assert "does not hold" in signatures.problem(twice, [key])
+    assert "is invalid" in signatures.problem(twice, [key])
 
 
 @pytest.mark.parametrize(

@@ -343,8 +343,8 @@ class Run(JobRun):
         output.complete()
         if output.replaced:
             self._warn(
-                f"{output.replaced} characters of new texts do not exist in "
-                f"{selection.encoding} and were written as '?'"
+                f"characters of new texts that {selection.encoding} lacks were "
+                f"written as '?': {output.replaced}"
             )
         self._count(source, fields)
         tally.seconds += time.monotonic() - began

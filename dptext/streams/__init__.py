@@ -475,7 +475,7 @@ def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
         yield from blocks
     except _SwollenError:
         raise InputError(
-            f"{name}: unfolds to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
+            f"{name}: expands to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
             "size, which may be an attack; if you trust it, decompress it first"
         ) from None
     except EOFError:

@@ -88,9 +88,7 @@ def test_the_default_policy_names_the_option_that_accepts(export: str) -> None:
     *others, last = ran.out.decode().splitlines()
     assert len(others) == 1
     assert not any("may be released" in line for line in others)
-    found = re.search(
-        r"give --set '(allow=\[.*?\])' or put (allow: \[.*?\]) in", last
-    )
+    found = re.search(r"give --set '(allow=\[.*?\])' or put (allow: \[.*?\]) in", last)
     assert found is not None, last
     assert here("check", export, "--set", found[1]).code == 0
     Path(".dptext.yaml").write_text(f"check:\n  {found[2]}\n")

@@ -150,7 +150,7 @@ def test_missing_and_odd_inputs(options: tuple[str, ...], tmp_path: Path) -> Non
     )
     folder = tmp_path / "folder.jsonl"
     folder.mkdir()
-    _refused(here("sanitize", "-f", "text", str(folder), *options), 2, "directory")
+    _refused(here("sanitize", "-f", "text", str(folder), *options), 2, "is a folder")
     odd = tmp_path / "x.docx"
     odd.touch()
     _refused(here("sanitize", "-f", "text", str(odd), *options), 2, ".docx", "--format")

@@ -377,7 +377,7 @@ def test_redirects_are_not_followed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(401, "refuses the key"), (403, "key"), (404, "no such model")]
+    ("status", "said"), [(401, "rejects the key"), (403, "key"), (404, "no such model")]
 )
 def test_what_no_try_changes_ends_the_run_in_one_line(
     status: int, said: str, tmp_path: Path

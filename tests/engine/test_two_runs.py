@@ -105,6 +105,6 @@ def test_in_place(name: str, folder: Path) -> None:
     run = request(*other, folder=folder, in_place=True)
     with pytest.raises((OutputError, UsageError)) as raised:
         run.carry_out(run.jobs(NOTICES.warn), NOTICES)
-    assert "meanwhile" in str(raised.value)
+    assert "another run has just" in str(raised.value)
     assert Path("in", f"{name}.jsonl").read_text() != LINE
     assert len(list(Path("in").iterdir())) == (3 if name == "a" else 4)

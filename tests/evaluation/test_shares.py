@@ -350,7 +350,7 @@ def test_the_command_reads_the_output_alone(tmp_path: Path, run_folders: Path) -
     plain.write_text('{"text": "a"}\n')
     assert here("topics", "estimate", str(plain)).code == 2
     Path(target).write_text("changed\n")
-    assert "not the file" in here("topics", "estimate", target).err
+    assert "describes another file" in here("topics", "estimate", target).err
 
 
 @pytest.mark.parametrize(

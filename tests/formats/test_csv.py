@@ -239,7 +239,11 @@ def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
         (b"text\n", Selection(id_field="id"), "in:1: no column 'id'"),
         (b"a\n", NUMBERS, "in:1: no column '2'; without header"),
         (b"te\xffxt\n", Selection(), "in:1: header: not valid UTF-8"),
-        ("text\n".encode("utf-16-le"), Selection(), "in:1: header: NUL byte"),
+        (
+            "text\n".encode("utf-16-le"),
+            Selection(),
+            "in:1: header: it contains a NUL byte",
+        ),
         (b"text,b\r1,2\r3,4\n", Selection(), "in:1: header: carriage return"),
         (b'text,n\na,1\n"b,2\nc,3\n', Selection(), "in:3: .*never closed.*--no-quot"),
         (
