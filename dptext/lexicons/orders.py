@@ -171,8 +171,8 @@ def _distances(rows: Singles, pairs: NDArray[np.int64], size: int) -> Floats:
         return search.distances_of_pairs(rows, pairs[:, 0], pairs[:, 1])
     every = np.arange(size**2)
     table = search.distances_of_pairs(rows, every // size, every % size)
-    found: Floats = table[pairs[:, 0] * size + pairs[:, 1]]
-    return found
+    distances: Floats = table[pairs[:, 0] * size + pairs[:, 1]]
+    return distances
 
 
 def rounded_down(bound: float) -> float:

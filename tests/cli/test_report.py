@@ -72,7 +72,7 @@ def test_unchanged_columns_are_named_by_the_file(export: str, tmp_path: Path) ->
 
 def test_a_file_that_was_changed_after_the_run_is_noticed(export: str) -> None:
     """The report line tells it, whether the output or its report is named."""
-    said = "The file here is not the file of the report: it was changed or replaced"
+    said = "This is not the file that the report describes: it was changed or replaced"
     sidecar = f"{export}.dptext.json"
     for changed in (False, True):
         if changed:

@@ -177,7 +177,7 @@ def test_field_that_is_not_there(source: str, options: tuple[str, ...]) -> None:
     _refused(ran, 2, "in.jsonl:1", "did you mean 'text'?", "--missing pass")
     assert "strings: 'text'" in ran.err
     ran = here("sanitize", source, *options, "-f", "text,id")
-    _refused(ran, 2, "--field is repeated, once for each: --field text --field id")
+    _refused(ran, 2, "give --field once for each value: --field text --field id")
     Path(source).write_bytes(GOOD + b'{"body":"the film"}\n')
     ran = here("sanitize", "-f", "text", source, *options, "-o", f"{source}.out")
     _refused(ran, 4, "in.jsonl:2", "--on-error skip")
