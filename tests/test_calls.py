@@ -79,7 +79,7 @@ def test_the_interface_of_a_block_ends_with_it() -> None:
 def test_several_values_of_an_option() -> None:
     """A command repeats an option, Python gives a list."""
     line = COMMAND_LINE.repeated("field", ["a", "b"])
-    assert line == "--field is repeated, once for each: --field a --field b"
+    assert line == "give --field once for each value: --field a --field b"
     assert PYTHON.repeated("field", ["a", "b"]) == (
         "a list names several: fields=['a', 'b']"
     )

@@ -57,7 +57,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     chosen = json.loads(run("sanitize", "--plan", *where, "--json", "--no-bayes-risk"))
     assert (chosen["risk"], chosen["risk_note"]) == (
         None,
-        "not measured, as the run asked",
+        "not measured, as requested for this run",
     )
     audited = json.loads(run("audit", "balanced", *where, "--json"))
     assert abs(audited["worst"] - 1.0) < 1e-9

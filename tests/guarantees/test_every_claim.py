@@ -428,7 +428,7 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
         return min(bound, 2 * float(most[1]) if most else math.inf)
     nats = [epsilon * _cut(said.wording.sentence, d, math.nan) for d in apart]
     other = re.search(
-        rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.wording.sentence
+        rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times if", said.wording.sentence
     )
     if other:
         classes = configured(mechanism, budget).budget.classes.rows

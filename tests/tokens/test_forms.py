@@ -699,7 +699,7 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
         Form.IBAN: ("letters", "digits", "spaces"),
         Form.DATE: (
             "order",
-            "between",
+            "separates",
             "digits",
             "ending",
             "three letters",
@@ -708,7 +708,7 @@ def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
         ),
         Form.PHONE: ("how many digits", "marks and spaces", "first is 0", "extension"),
         Form.AMOUNT: ("currency or unit", "size", "how many digits", "first is 0"),
-        Form.TIME: ("how many digits", "begins with 0", "am, pm"),
+        Form.TIME: ("how many digits", "begins with 0", "am or pm"),
         Form.CODE: ("digits", "capital letters", "small letters", "marks"),
         Form.URL: ("scheme", "anything follows"),
         Form.MARKUP: ("name of an element", "span", "entity", "Attributes"),
