@@ -479,7 +479,7 @@ class Beginning(NamedTuple):
     ) -> list[dict[str, str]]:
         """Return the replaced values of each record, by fields; [] for none.
 
-        The pseudonyms are written and read back as in the output, in memory.
+        Replacements are written and read back as in the output, in memory.
         """
         if not selection.replaced:
             return []

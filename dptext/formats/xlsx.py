@@ -5,7 +5,7 @@ may repeat private text, comes along: no comment, formula or cached table. All s
 cells keep name, order and state (hidden or not). Those with a private field, or those
 that the selection names, are read; others are copied cell by cell, except texts that
 formulas computed, which may be private texts. With several sheets a column is called
-SHEET!COLUMN; a private, dropped or pseudonym column may be named without the sheet.
+SHEET!COLUMN; a private, dropped or replaced column may be named without the sheet.
 Numbers, dates, truth values and errors keep value and number format, names of columns
 among them; for a formula its saved result is read; layout and colours are dropped. In a
 private column numbers and dates become text, and an Excel escape (_x000D_) the

@@ -64,12 +64,7 @@ class Shown(NamedTuple):
     capitals: bool
 
 
-def settle(
-    codes: Ints,
-    ends: Ints,
-    pieces: Sequence[str],
-    shown: Shown,
-) -> None:
+def settle(codes: Ints, ends: Ints, pieces: Sequence[str], shown: Shown) -> None:
     """Make pieces common where their position allows it, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
@@ -92,14 +87,7 @@ def settle(
     last = candidates + 1 == ends[text]
     after = codes[np.minimum(candidates + 1, len(codes) - 1)]
     copied = (here & STARTS != 0) & is_begin
-    behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
-    behind &= after & kinds.KIND == kinds.COMMON
-    second = codes[np.minimum(candidates + 2, len(codes) - 1)]
-    behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
-    verb = (here & VERB != 0) & is_begin
-    copied |= verb & behind & ~_is_month(here, pieces, candidates)
-    for at in np.flatnonzero(verb & ~behind & ~last).tolist():
-        copied[at] |= _is_modal(codes, pieces, int(candidates[at]))
+    copied |= _verbs(codes, pieces, candidates, is_begin=is_begin, last=last)
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     # "AP - A former boxer", "AP - A German": behind a mark and before a word.
     marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
@@ -155,6 +143,28 @@ def settle(
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _verbs(
+    codes: Ints,
+    pieces: Sequence[str],
+    candidates: Ints,
+    *,
+    is_begin: Mask,
+    last: Mask,
+) -> Mask:
+    """Return which candidates are verbs that begin a sentence: "Will you"."""
+    here = codes[candidates]
+    after = codes[np.minimum(candidates + 1, len(codes) - 1)]
+    behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
+    behind &= after & kinds.KIND == kinds.COMMON
+    second = codes[np.minimum(candidates + 2, len(codes) - 1)]
+    behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
+    verb = (here & VERB != 0) & is_begin
+    copied: Mask = verb & behind & ~_is_month(here, pieces, candidates)
+    for at in np.flatnonzero(verb & ~behind & ~last).tolist():
+        copied[at] |= _is_modal(codes, pieces, int(candidates[at]))
+    return copied
 
 
 @cache

@@ -99,10 +99,11 @@ class Ratings:
     def is_rating(self, words: Words, position: int) -> bool:
         """Return whether a number is a rating, by its spelling and copied words.
 
-        Stars ("4 stars", "4.5-star"); a part of a scale ("8 out of 10", but no people
-        or times); 4/5 and the like beside a word such as rated or beside an opinion, or
-        in a sentence of its own, but not behind a word of dates ("on 4/5"); and
-        numbers up to 10 right behind "rated" and the like; and the 3 of "<3".
+        Stars ("4 stars", "4.5-star", "4 of 5 stars"); a part of a scale ("8 out of
+        10", but no people or times); 4/5 and the like beside a word such as rated or
+        beside an opinion, or in a sentence of its own, but not behind a word of dates
+        ("on 4/5"); and numbers up to 10 right behind "rated" and the like; and the 3 of
+        "<3".
         """
         body = words.pieces[position].strip(" ")
         if len(body) > (_LONGEST if "/" in body else _LONGEST_NUMBER):
@@ -113,6 +114,7 @@ class Ratings:
         if _OF_STARS.fullmatch(body) and float(body) <= _MOST_STARS:
             if (
                 self._is_of_stars(words, position, end)
+                or self._is_part_of_stars(words, position, end)
                 or self.is_before_half(words, position, end)
                 or self._is_rated(words, position, begin)
             ):
@@ -138,6 +140,15 @@ class Ratings:
         if after >= end or words.pieces[after] == " *":
             return False
         return copied(words, after) in self._lists["stars"]
+
+    def _is_part_of_stars(self, words: Words, position: int, end: int) -> bool:
+        """Return whether "of" and a number of stars are behind one that is no more."""
+        most = position + 2
+        if most >= end or copied(words, position + 1) != "of":
+            return False
+        here, scale = (words.pieces[at].strip(" ") for at in (position, most))
+        is_part = rating(f"{here}/{scale}") is not None
+        return is_part and self._is_of_stars(words, most, end)
 
     def _is_told(self, words: Words, position: int, begin: int, end: int) -> bool:
         """Return whether 4/5 is a rating, by its point or the words beside it."""

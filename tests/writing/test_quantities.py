@@ -169,6 +169,7 @@ def test_ratings_with_a_point_stay_within_their_scale(builtin: Lexicon) -> None:
         "on a scale of 1 to 10",
         "love it <3",
         "it is worth 5 Stars",
+        "2 of 5 stars from us",
     ],
 )
 def test_ratings_stay_with_the_opinions(text: str, builtin: Lexicon) -> None:
