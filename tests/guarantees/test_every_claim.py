@@ -726,10 +726,10 @@ def test_places_that_show_more_show_no_hidden_piece(
 
 def test_what_capitals_tell_is_said_where_they_are_shown() -> None:
     """Of words with a capital, and in capitals, only under `case: copy`."""
-    told = ("as in City of London", "any word in capitals")
-    assert all(each in readable_statement()[1] for each in told)
+    phrases = ("as in City of London", "any word in capitals")
+    assert all(each in readable_statement()[1] for each in phrases)
     hidden = readable_statement(case="restore")[1]
-    assert not any(each in hidden for each in told)
+    assert not any(each in hidden for each in phrases)
 
 
 def test_weekdays_that_fit_are_said_where_dates_are_written() -> None:

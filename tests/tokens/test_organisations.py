@@ -394,8 +394,8 @@ def test_firms_in_small_letters_are_replaced(builtin: Lexicon) -> None:
     assert places == "The <us> <visa>, to us in the <middle east>"
     # Bit for bit as other firms are written.
     for text in FIRMS:
-        given = ("old navy", "target", "twitter", "you tube", "adobe")
-        outs = {written(builtin, text.format(*(name,) * 2), 3) for name in given}
+        firms = ("old navy", "target", "twitter", "you tube", "adobe")
+        outs = {written(builtin, text.format(*(name,) * 2), 3) for name in firms}
         assert len(outs) == 1, outs
 
 
